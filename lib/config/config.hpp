@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "base/result.hpp"
+#include "snapshot/model.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace fabric_check {
+
+/// Everything the configuration file can say, at its defaults. One table of keys (config.cpp) feeds the parser, the
+/// shipped etc/fabric-check.toml and the man page; a test proves that they agree.
+struct Config {
+    // Where things are
+    std::string spool = "/var/spool/fabric-check"; ///< directory all nodes and the controller share
+    std::string state = "/var/lib/fabric-check";   ///< directory on the controller only: tickets, locks
+    std::string sysfs_root = "/sys";               ///< %n: node name
+    std::string proc_root = "/proc";               ///< %n: node name
+    std::string log_file;                          ///< empty: syslog only
+    bool syslog = true;
+    std::string libexec;                           ///< where the hooks and the finisher are; empty: as built
+
+    // What is asked for
+    std::string default_mode = "report";           ///< jobs without --fabric-check: "report" or "off"
+    std::string services;                          ///< hostlist: storage servers and others the job talks to
+    std::string adaptive_routing = "auto";         ///< auto, on, off
+    unsigned scouts = 2;                           ///< nodes of a job that read the switches
+
+    struct Hooks {
+        unsigned budget_ms = 2000;                 ///< a node hook leaves after this, whatever happens
+    } hooks;
+
+    struct Mad {
+        unsigned window = 64;                      ///< outstanding MADs in all
+        unsigned smp_per_lid = 2;
+        unsigned gmp_per_lid = 4;
+        unsigned timeout_ms = 500;
+        unsigned retries = 2;
+        unsigned pkey_index = 0;
+        unsigned sl = 0;
+        std::string device;                        ///< card to send through; empty: the first active port
+        unsigned port = 0;
+    } mad;
+
+    struct Finisher {
+        unsigned end_wait_s = 20;                  ///< wait for END records after the last one that came
+        unsigned end_wait_max_s = 120;             ///< and never longer than this after the ticket
+        unsigned retry_s = 5;                      ///< first pause before slurmdbd is asked again; doubles
+        unsigned retry_max_s = 60;
+        unsigned give_up_h = 168;                  ///< a job record that never appears is given up after this
+        std::string field = "SystemComment";       ///< SystemComment, AdminComment, Comment
+        unsigned keep_days = 30;                   ///< reports and records older than this are removed; 0: never
+    } finisher;
+
+    struct Munge {
+        std::string socket;                        ///< empty: munge's own
+        std::string address_policy = "warn";       ///< enforce, warn: records whose encode address is not the node's
+        std::map<std::string, std::vector<std::string>> addresses; ///< node -> addresses it may encode from
+    } munge;
+
+    struct Slurm {
+        std::string conf;                          ///< slurm.conf; empty: Slurm's own
+        std::string user;                          ///< SlurmUser, who alone may read records; empty: root
+    } slurm;
+
+    struct Thresholds {
+        std::uint64_t min_traffic_mb = 100;        ///< less on every host port: no-traffic
+        double congestion_per_gb = 1000;           ///< events per GB, exclusive
+        double imbalance = 1.5;                    ///< from LFTs; routes exits 1 above it
+        double spread = 1.5;                       ///< measured, exclusive
+        double spread_min_gb = 1;                  ///< on the busiest port of the group
+        double hot_share = 0.8;                    ///< of the payload ceiling
+        double own_share = 0.5;                    ///< of a hot port's bytes
+        double bit_error_rate = 1e-12;
+    } thresholds;
+
+    std::map<std::string, double> payload_ceilings; ///< GiB/s by "4X HDR"; see default_payload_ceilings()
+
+    std::string expand(const std::string &path, const std::string &node) const; ///< replaces %n
+};
+
+/// Measured payload ceilings, GiB/s. 4X HDR: 22.6.
+const std::map<std::string, double> &default_payload_ceilings();
+
+/// Strict: an unknown key, a wrong type or a bad value is an error "FILE:LINE: key: what is wrong and what is valid".
+Result<Config> load_config(const std::string &path);
+Result<Config> parse_config(const std::string &text, const std::string &name);
+
+/// $FABRIC_CHECK_CONFIG, or /etc/fabric-check/fabric-check.toml.
+std::string config_path();
+
+/// For hooks: the configuration, or the defaults and the error to log once. A missing default file is no error.
+Config config_or_defaults(const std::string &path, std::string *error);
+
+/// One row of the key table.
+struct ConfigKey {
+    const char *section; ///< "" top level
+    const char *name;
+    const char *type;    ///< "string", "integer", "number", "boolean"
+    std::string fallback; ///< default, as TOML
+    const char *unit;
+    const char *meaning;
+};
+std::vector<ConfigKey> config_keys();
+
+} // namespace fabric_check

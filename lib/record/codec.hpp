@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "base/result.hpp"
+#include "snapshot/model.hpp"
+
+#include <string>
+#include <variant>
+
+namespace fabric_check {
+
+/// A record: one signed snapshot of one node or scout, of one job.
+struct Record {
+    std::uint32_t job_id = 0;
+    std::string node;
+    Phase phase = Phase::start;
+    std::int64_t time_ns = 0; ///< equals the snapshot's, and the time in the file's name
+    std::variant<NodeSnapshot, ScoutSnapshot> snapshot;
+    bool is_scout() const { return std::holds_alternative<ScoutSnapshot>(snapshot); }
+};
+
+/// JSON, "schema": "fabric-check/record/1" first. Decoding refuses wrong types and ranges, naming the key; the bytes
+/// are hostile until the credential has verified, and are treated so afterwards too.
+std::string encode_record(const Record &record);
+Result<Record> decode_record(const std::string &text);
+
+/// The same encoding of a snapshot alone, "schema": "fabric-check/snapshot/1" (the CLI's `snapshot`).
+std::string encode_snapshot(const NodeSnapshot &snapshot);
+Result<NodeSnapshot> decode_snapshot(const std::string &text);
+
+} // namespace fabric_check

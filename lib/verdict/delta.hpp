@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "snapshot/model.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace fabric_check {
+
+/// Why a counter has no delta.
+enum class NoDelta : std::uint8_t {
+    absent_before, ///< the other side has it
+    absent_after,
+    absent,        ///< neither side has it
+    reset,         ///< it went down: somebody reset it
+    saturated,     ///< the after-value is at its verified cap
+    unparsable,
+    denied,
+    timed_out,
+};
+const char *to_string(NoDelta why) noexcept; ///< "reset", "saturated", "absent before", ...
+
+/// END minus START of one counter, or the reason there is none. Counter's own unit.
+struct Delta {
+    std::optional<std::uint64_t> value;
+    NoDelta why = NoDelta::absent; ///< meaningful only without a value
+    bool operator==(const Delta &) const = default;
+};
+using Deltas = std::map<std::string, Delta>;
+
+/// width: bits of the field when the readings do not say; 0: no cap.
+Delta delta_of(const Reading *before, const Reading *after, std::uint8_t width) noexcept;
+/// Over the union of both sides' counters, widths from the table.
+Deltas deltas_of(const Counters &before, const Counters &after);
+
+} // namespace fabric_check

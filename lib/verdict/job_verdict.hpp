@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "config/config.hpp"
+#include "fabric/routes.hpp"
+#include "snapshot/model.hpp"
+#include "verdict/port_verdict.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fabric_check {
+
+/// The job as Slurm's accounting knows it.
+struct JobInfo {
+    std::uint32_t id = 0;
+    std::uint32_t array_job_id = 0; ///< 0: not an array
+    std::optional<std::uint32_t> array_task_id;
+    std::uint32_t het_job_id = 0;   ///< 0: not heterogeneous
+    std::uint32_t het_job_offset = 0;
+    unsigned restart = 0;           ///< how many earlier instances of this job there were
+    std::string cluster, user, partition, name;
+    std::uint32_t uid = 0;
+    std::int64_t start = 0, end = 0; ///< seconds since the epoch
+    std::string state;              ///< "COMPLETED", "CANCELLED", "NODE_FAIL", "REQUEUED", ...
+    std::string nodes;              ///< hostlist as Slurm writes it
+    std::vector<std::string> node_names;
+};
+
+/// What the spool held of one node.
+struct NodeEvidence {
+    std::string node;
+    std::optional<NodeSnapshot> start, end;
+    std::string start_problem, end_problem; ///< why there is none: "no END record within 20 s", "refused: uid 1000", ...
+    bool slurmd_died = false; ///< Slurm says the node failed during the job
+};
+
+struct ScoutEvidence {
+    std::optional<ScoutSnapshot> start, end;
+    std::string start_problem, end_problem;
+};
+
+struct JobEvidence {
+    JobInfo job;
+    std::vector<NodeEvidence> nodes; ///< in the job's order, one per node of the allocation
+    ScoutEvidence scout;
+    const fabric::Map *map = nullptr;        ///< may be null: no map, the switch side is incomplete
+    std::optional<fabric::Routes> routes_start, routes_end; ///< by the LFT blocks live at start and end
+    std::vector<Problem> problems;           ///< forged records, spool, configuration, ...
+    std::vector<std::uint32_t> shared_with;  ///< other jobs on its nodes meanwhile
+};
+
+/// One thing found: a counter that moved, a hot link, a narrow port.
+struct Finding {
+    std::string where;   ///< "node07/mlx5_0:1" or "SwitchA:13<->SwitchB:25"
+    std::string counter; ///< the counter's own name; "width", "speed", "pcie", "rail" for those without one
+    std::uint64_t delta = 0;
+    Layer layer = Layer::ungraded;
+    bool leads = true;   ///< false: shown, never decides
+    std::string note;    ///< "teardown?", "route changed", ...
+};
+
+struct UnreadCounter {
+    std::string where;
+    std::string counter; ///< empty: the whole port, node or switch side
+    std::string reason;
+    Layer layer = Layer::physical; ///< lowest layer it hides
+    bool incomplete = false; ///< true: missing (incomplete); false: there but no evidence (unusable)
+};
+
+struct HotPort {
+    std::string where;  ///< link name
+    std::string sender; ///< "SwitchB:25"
+    double share = 0;   ///< of the payload ceiling, 0..1
+    double own = 0;     ///< upper bound of the job's part, 0..1
+    bool by_wait = false; ///< not over the bar, but holding the group's XmitWait
+    std::string interval; ///< "job": averaged over the job
+};
+
+struct GroupMeasure {
+    int group = -1;          ///< index into routes_end (or routes_start) groups
+    double spread = 0;       ///< busiest port's bytes over the mean, idle ports counted
+    std::vector<std::optional<std::uint64_t>> xmit_bytes, rcv_bytes, xmit_wait; ///< per group port
+};
+
+struct PortResult {
+    std::string node;  ///< empty for switch ports
+    std::string where; ///< host: "node07/mlx5_0:1"; switch port: link name
+    std::string role;  ///< "host", "facing", "isl", "service"
+    bool on_route = true; ///< false: a group's idle member, read for the spread only
+    PortVerdict verdict;
+    Deltas deltas;
+    std::optional<std::uint64_t> xmit_bytes, rcv_bytes;
+    const HcaPort *host_start = nullptr, *host_end = nullptr;       ///< into the evidence
+    const SwitchPort *switch_start = nullptr, *switch_end = nullptr;
+};
+
+struct Cover {
+    unsigned nodes_seen = 0, nodes_expected = 0, ports_seen = 0, ports_expected = 0;
+    std::vector<std::string> missing; ///< nodes and ports not seen
+};
+
+enum class HwStatus : std::uint8_t { none, pass, fail, unknown };
+enum class RouteStatus : std::uint8_t { unknown, ok, imbalanced, changed };
+
+/// Everything decided about a job; points into the evidence, which must outlive it.
+struct JobVerdict {
+    std::string verdict; ///< one word of the contract
+    std::string rest;    ///< verdict of what could be read; only with unusable / incomplete
+    std::vector<Finding> because; ///< what the verdict rests on, worst first
+    std::vector<Finding> live;    ///< everything that moved
+    std::vector<UnreadCounter> unread;
+    Cover cover;
+    std::uint64_t bytes_moved = 0; ///< transmitted by the job's host ports
+    HwStatus hw = HwStatus::none;
+    RouteStatus route = RouteStatus::unknown;
+    std::vector<GroupMeasure> measures;
+    int worst_group = -1; ///< index into the routes' groups, for isl= and spread=
+    std::vector<HotPort> hot; ///< hottest first
+    std::vector<PortResult> ports;
+    std::vector<std::string> routes_changed; ///< plain words: which switch, LID, old and new port
+    std::vector<std::string> advice;         ///< what to do next, plain words
+    std::vector<std::string> notes;
+};
+
+JobVerdict judge_job(const JobEvidence &evidence, const Config &config);
+
+const char *to_string(HwStatus hw) noexcept;
+const char *to_string(RouteStatus route) noexcept;
+
+} // namespace fabric_check
