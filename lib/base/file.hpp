@@ -13,6 +13,9 @@ namespace fabric_check {
 /// Whole content, at most `limit` bytes (longer: Errc::malformed naming the file). Never follows a FIFO into a hang:
 /// opens O_NONBLOCK and refuses what is not a regular file. `no_follow`: refuses a symbolic link (shared directories).
 Result<std::string> read_file(const std::string &path, std::size_t limit, bool no_follow = false);
+/// The same for callers to whom errno matters: 0, or errno (EFBIG: longer than `limit`, ENXIO: not a regular file, ELOOP:
+/// a link that is not followed).
+int read_file_errno(const std::string &path, std::size_t limit, bool no_follow, std::string &content);
 /// Writes under a temporary name in the same directory (O_EXCL, never through a link), fsyncs, renames. `mode` exact.
 Status write_file_atomic(const std::string &path, std::string_view content, unsigned mode = 0644);
 /// Entry names without . and .., sorted.

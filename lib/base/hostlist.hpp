@@ -15,7 +15,8 @@ namespace fabric_check {
 /// brackets that do not close are Errc::malformed. Fuzzed.
 Result<std::vector<std::string>> expand_hostlist(std::string_view text, std::size_t limit = 65536);
 
-/// Names -> "login,node[01-03,07]": sorted, distinct, numeric tails folded where prefix and digit count agree.
+/// Names -> "login,node[01-03,07]": sorted, distinct, numeric tails folded where prefix and zero padding agree
+/// (node9, node10 -> node[9-10]; node09, node10 -> node[09-10]). Expands to the same set again.
 std::string fold_hostlist(std::vector<std::string> names);
 
 } // namespace fabric_check

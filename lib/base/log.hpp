@@ -15,6 +15,7 @@ public:
         std::string ident = "fabric-check"; ///< "fabric-check-prolog", ...
         std::string file;                   ///< appended to; empty: none
         bool syslog = false;
+        std::string syslog_socket = "/dev/log"; ///< a datagram that cannot be delivered at once is dropped
         bool standard_error = false;
         Level level = Level::info;
     };

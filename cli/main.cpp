@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/result.hpp"
+#include "command.hpp"
+
+#include <exception>
+#include <iostream>
+
+namespace {
+
+int run(int argc, char **argv) {
+    CLI::App app{"Was the fabric the reason? Fabric verdicts for Slurm jobs.", "fabric-check"};
+    app.set_version_flag("--version", "fabric-check " FABRIC_CHECK_VERSION);
+    app.require_subcommand(1);
+    app.fallthrough(); // --json and its like are taken before and after the subcommand
+
+    fabric_check::cli::Context context;
+    app.add_option("--config", context.config_file,
+                   "Configuration file (default: $FABRIC_CHECK_CONFIG, or /etc/fabric-check/fabric-check.toml)")
+        ->type_name("FILE");
+    app.add_flag("--json", context.json, "Print JSON instead of text");
+    app.add_option("--map", context.map_file, "Fabric map to use instead of the spool's")->type_name("FILE");
+    app.footer("Exit codes: 0 done or clean, 1 a finding, 2 usage or configuration, 3 no answer, 4 the environment failed.");
+
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success &success) {
+        return app.exit(success);
+    } catch (const CLI::ParseError &error) {
+        app.exit(error);
+        return fabric_check::exit_status::usage;
+    }
+    return context.exit_code;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    try {
+        return run(argc, argv);
+    } catch (const std::exception &error) {
+        std::cerr << "fabric-check: " << error.what() << '\n';
+        return fabric_check::exit_status::environment;
+    }
+}
