@@ -15,13 +15,18 @@ enum class NoDelta : std::uint8_t {
     absent_before, ///< the other side has it
     absent_after,
     absent,        ///< neither side has it
-    reset,         ///< it went down: somebody reset it
-    saturated,     ///< the after-value is at its verified cap
+    unsupported,   ///< the port says it has no such counter
     unparsable,
     denied,
     timed_out,
+    reset,         ///< it went down: somebody reset it
+    saturated,     ///< the after-value is at its verified cap
+    width_changed, ///< read from fields of different width: two counters, not one
 };
-const char *to_string(NoDelta why) noexcept; ///< "reset", "saturated", "absent before", ...
+const char *to_string(NoDelta why) noexcept; ///< "reset", "saturated", "absent at start", ...
+
+/// No value on one side at least (true), or values that prove nothing (false).
+constexpr bool is_missing(NoDelta why) noexcept { return why < NoDelta::reset; }
 
 /// END minus START of one counter, or the reason there is none. Counter's own unit.
 struct Delta {
@@ -31,7 +36,8 @@ struct Delta {
 };
 using Deltas = std::map<std::string, Delta>;
 
-/// width: bits of the field when the readings do not say; 0: no cap.
+/// Null: the side does not have the counter. width: bits of the field when the readings do not say; 0: no cap. A value
+/// above its cap disproves the width, and no cap applies.
 Delta delta_of(const Reading *before, const Reading *after, std::uint8_t width) noexcept;
 /// Over the union of both sides' counters, widths from the table.
 Deltas deltas_of(const Counters &before, const Counters &after);

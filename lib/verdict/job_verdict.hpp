@@ -48,6 +48,9 @@ struct JobEvidence {
     ScoutEvidence scout;
     const fabric::Map *map = nullptr;        ///< may be null: no map, the switch side is incomplete
     std::optional<fabric::Routes> routes_start, routes_end; ///< by the LFT blocks live at start and end
+    /// What routes_end (else routes_start) were analysed for: GroupPort::sources point into it. Without endpoints it is
+    /// taken to be the scout's hosts in their order, as query_from() lays them out.
+    fabric::Query query;
     std::vector<Problem> problems;           ///< forged records, spool, configuration, ...
     std::vector<std::uint32_t> shared_with;  ///< other jobs on its nodes meanwhile
 };
@@ -55,11 +58,13 @@ struct JobEvidence {
 /// One thing found: a counter that moved, a hot link, a narrow port.
 struct Finding {
     std::string where;   ///< "node07/mlx5_0:1" or "SwitchA:13<->SwitchB:25"
-    std::string counter; ///< the counter's own name; "width", "speed", "pcie", "rail" for those without one
-    std::uint64_t delta = 0;
+    /// The counter's own name; without one: "width", "speed", "state" (was ACTIVE, is not), "hot" (delta: per cent).
+    std::string counter;
+    std::uint64_t delta = 0; ///< 0 for width, speed and state
     Layer layer = Layer::ungraded;
     bool leads = true;   ///< false: shown, never decides
-    std::string note;    ///< "teardown?", "route changed", ...
+    std::string note;    ///< "teardown?", "route changed", ...; several joined with "; "
+    std::string read_at; ///< the end of the link where the counter stands: "SwitchA:13", "node07/mlx5_0:1"
 };
 
 struct UnreadCounter {
@@ -73,26 +78,35 @@ struct UnreadCounter {
 struct HotPort {
     std::string where;  ///< link name
     std::string sender; ///< "SwitchB:25"
+    std::uint32_t node = fabric::no_node; ///< the sender in the map
+    std::uint8_t port = 0;
+    bool facing = false; ///< towards a host: its port is what is full
     double share = 0;   ///< of the payload ceiling, 0..1
     double own = 0;     ///< upper bound of the job's part, 0..1
     bool by_wait = false; ///< not over the bar, but holding the group's XmitWait
     std::string interval; ///< "job": averaged over the job
+    std::string cause;    ///< why it is hot, one of: routing, capacity, others, incast, receiver, load
 };
 
 struct GroupMeasure {
     int group = -1;          ///< index into routes_end (or routes_start) groups
-    double spread = 0;       ///< busiest port's bytes over the mean, idle ports counted
+    std::optional<double> spread; ///< busiest port's bytes over the mean, idle ports counted; none without every port
     std::vector<std::optional<std::uint64_t>> xmit_bytes, rcv_bytes, xmit_wait; ///< per group port
 };
 
 struct PortResult {
     std::string node;  ///< empty for switch ports
     std::string where; ///< host: "node07/mlx5_0:1"; switch port: link name
-    std::string role;  ///< "host", "facing", "isl", "service"
+    std::string role;  ///< "host", "facing", "service", "isl"
+    std::uint32_t map_node = fabric::no_node; ///< in the map; no_node: not found there
+    std::uint8_t map_port = 0;
+    int peer = -1;     ///< index of the result at the other end of the link; -1: not among the results
+    double seconds = 0; ///< between the two readings; 0: not known (clocks)
+    bool rebooted = false; ///< this host, or the one at the other end, rebooted or lost its slurmd during the job
     bool on_route = true; ///< false: a group's idle member, read for the spread only
     PortVerdict verdict;
     Deltas deltas;
-    std::optional<std::uint64_t> xmit_bytes, rcv_bytes;
+    std::optional<std::uint64_t> xmit_bytes, rcv_bytes; ///< a host's without data counters: its switch port's, reversed
     const HcaPort *host_start = nullptr, *host_end = nullptr;       ///< into the evidence
     const SwitchPort *switch_start = nullptr, *switch_end = nullptr;
 };

@@ -13,8 +13,9 @@ enum class Outcome : std::uint8_t { clean, live, unusable, incomplete, no_traffi
 
 struct Unread {
     std::string counter;
-    std::string reason; ///< "reset", "saturated", "absent after", ...
+    std::string reason; ///< "reset", "saturated", "absent at end", ...
     Layer layer = Layer::ungraded;
+    bool missing = false; ///< true: no value on one side at least; false: values without evidence
 };
 
 struct LiveCounter {
@@ -35,15 +36,20 @@ struct PortVerdict {
     std::vector<std::string> detail() const;
 };
 
+/// Rates and bars of one port. What the functions refer to must outlive the call only.
 struct PortRules {
     /// Must the counter be there? (required_in_ib bound to the port's kind, or the whole profile for `diff`.)
     std::function<bool(const CounterInfo &)> required;
+    /// Graded where present; empty: as the table says.
+    std::function<bool(const CounterInfo &)> graded;
     double congestion_per_gb = 1000;
     std::optional<std::uint64_t> bytes; ///< moved over the port; nullopt: not known, never no-traffic
     std::uint64_t min_bytes = 0;        ///< below this: no-traffic (diff: 1)
     bool list_live_when_incomplete = true; ///< diff: false
 };
 
+/// A counter the table requires of another kind of port is a gap here when only one side has it; one it requires of
+/// none is a gap nowhere. Congestion is a rate: without known bytes a congestion counter that moved is unreadable.
 PortVerdict judge_port(const Deltas &deltas, const PortRules &rules);
 
 /// Bytes from the data counters (times four, once): transmitted and received; nullopt where there is no delta.
