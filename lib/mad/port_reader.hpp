@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "mad/attributes.hpp"
+#include "mad/engine.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace fabric_check::mad {
+
+/// All that a switch tells of one of its ports.
+struct PortReading {
+    std::optional<PortInfo> info;
+    Outcome info_outcome = Outcome::timed_out;
+    bool extended_speeds = false; ///< port 0 says that LinkSpeedExtActive is valid
+    Counters counters;            ///< never empty: what did not answer has its reason
+};
+
+/// Asks switches for PortInfo and PMA counters of their ports through an engine. What holds for the whole switch
+/// (port 0's PortInfo, the PMA's ClassPortInfo) is asked once. Must live until the engine's run() has returned.
+class PortReader {
+public:
+    using Ready = std::function<void(PortReading)>;
+    explicit PortReader(Engine &engine) : engine_(&engine) {}
+    /// `ready` is called once, from inside the engine's run().
+    void ask(std::uint16_t switch_lid, unsigned port, Ready ready);
+
+private:
+    struct Pending { ///< one port being read
+        unsigned port = 0;
+        unsigned open = 0; ///< questions not yet answered
+        PortReading reading;
+        Ready ready;
+    };
+    using PendingPtr = std::shared_ptr<Pending>;
+    struct Switch {
+        bool asked = false;
+        std::optional<PmaCapabilities> caps;
+        std::optional<bool> extended_speeds;
+        std::vector<PendingPtr> wait_caps, wait_speeds;
+    };
+
+    void ask_switch(std::uint16_t lid, Switch &state);
+    void ask_counters(std::uint16_t lid, const PmaCapabilities &caps, const PendingPtr &pending);
+    static void answered(const PendingPtr &pending);
+
+    Engine *engine_;
+    std::unordered_map<std::uint16_t, Switch> switches_;
+};
+
+} // namespace fabric_check::mad
