@@ -77,12 +77,14 @@ struct Config {
         double bit_error_rate = 1e-12;
     } thresholds;
 
-    std::map<std::string, double> payload_ceilings; ///< GiB/s by "4X HDR"; see default_payload_ceilings()
+    std::map<std::string, double> payload_ceilings; ///< GiB/s by "4X HDR", the site's own; see payload_ceiling()
 
-    std::string expand(const std::string &path, const std::string &node) const; ///< replaces %n
+    std::string expand(const std::string &path, const std::string &node) const; ///< replaces %n; %% is a percent sign
+    /// Payload a link carries at best, GiB/s: the site's own value, else the default; 0 when the rate is not known.
+    double payload_ceiling(const LinkRate &rate) const;
 };
 
-/// Measured payload ceilings, GiB/s. 4X HDR: 22.6.
+/// Payload ceilings, GiB/s, of every width and speed: measured for 4X HDR (22.6), scaled from it for the others.
 const std::map<std::string, double> &default_payload_ceilings();
 
 /// Strict: an unknown key, a wrong type or a bad value is an error "FILE:LINE: key: what is wrong and what is valid".
@@ -92,14 +94,17 @@ Result<Config> parse_config(const std::string &text, const std::string &name);
 /// $FABRIC_CHECK_CONFIG, or /etc/fabric-check/fabric-check.toml.
 std::string config_path();
 
-/// For hooks: the configuration, or the defaults and the error to log once. A missing default file is no error.
+/// For the command line: the file named by --config, else config_path(). A missing default file means the defaults.
+Result<Config> find_config(const std::string &option);
+
+/// For hooks: the same, but the defaults with the error to log once where it fails. Never throws.
 Config config_or_defaults(const std::string &path, std::string *error);
 
 /// One row of the key table.
 struct ConfigKey {
     const char *section; ///< "" top level
-    const char *name;
-    const char *type;    ///< "string", "integer", "number", "boolean"
+    const char *name;    ///< "<node>" where the site chooses the names
+    const char *type;    ///< "string", "integer", "number", "boolean", "strings"
     std::string fallback; ///< default, as TOML
     const char *unit;
     const char *meaning;

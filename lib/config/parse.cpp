@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/hostlist.hpp"
+#include "base/text.hpp"
+#include "config/keys.hpp"
+#include "sources/sysfs.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace fabric_check {
+
+namespace {
+
+using config::BooleanRule;
+using config::IntegerRule;
+using config::Key;
+using config::NumberRule;
+using config::Section;
+using config::TextRule;
+
+/// Why a value is refused; empty: taken.
+using Complaint = std::string;
+
+Complaint take(const TextRule &rule, const toml::node &node, Config &config) {
+    const auto value = node.value_exact<std::string>();
+    if (!value) {
+        return "not a string";
+    }
+    if (value->empty() && !rule.may_be_empty) {
+        return "empty";
+    }
+    if (std::any_of(value->begin(), value->end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
+        return "has a control character";
+    }
+    if (!rule.choices.empty() && std::find(rule.choices.begin(), rule.choices.end(), *value) == rule.choices.end()) {
+        return fmt::format("\"{}\" is not one of them", printable(*value));
+    }
+    if (rule.path && !value->empty() && value->front() != '/') {
+        return fmt::format("\"{}\" is relative", printable(*value));
+    }
+    if (rule.hostlist) {
+        if (const auto names = expand_hostlist(*value); !names) {
+            return names.error().message;
+        }
+    }
+    rule.field(config) = *value;
+    return {};
+}
+
+Complaint take(const IntegerRule &rule, const toml::node &node, Config &config) {
+    const auto value = node.value_exact<std::int64_t>();
+    if (!value) {
+        return "not an integer";
+    }
+    if (*value < rule.least || *value > rule.most) {
+        return fmt::format("{} is out of range", *value);
+    }
+    std::visit(
+        [&](const auto &field) {
+            auto &target = field(config);
+            target = static_cast<std::remove_reference_t<decltype(target)>>(*value);
+        },
+        rule.field);
+    return {};
+}
+
+Complaint take(const NumberRule &rule, const toml::node &node, Config &config) {
+    const auto value = node.is_number() ? node.value<double>() : std::nullopt;
+    if (!value) {
+        return "not a number";
+    }
+    const bool enough = rule.above_least ? *value > rule.least : *value >= rule.least;
+    if (!enough || !(*value <= rule.most)) { // also refuses nan
+        return fmt::format("{} is out of range", *value);
+    }
+    rule.field(config) = *value;
+    return {};
+}
+
+Complaint take(const BooleanRule &rule, const toml::node &node, Config &config) {
+    const auto value = node.value_exact<bool>();
+    if (!value) {
+        return "not a boolean";
+    }
+    rule.field(config) = *value;
+    return {};
+}
+
+std::string dotted(std::string_view section, std::string_view name) {
+    return section.empty() ? std::string(name) : fmt::format("{}.{}", section, name);
+}
+
+class Parser {
+public:
+    explicit Parser(std::string name) : name_(std::move(name)) {}
+
+    Result<Config> parse(const toml::table &root) {
+        if (Status status = table("", root); !status) {
+            return status.error();
+        }
+        if (config_.finisher.end_wait_max_s < config_.finisher.end_wait_s) {
+            return pair_error(root, "end_wait_max_s", "end_wait_s");
+        }
+        if (config_.finisher.retry_max_s < config_.finisher.retry_s) {
+            return pair_error(root, "retry_max_s", "retry_s");
+        }
+        return std::move(config_);
+    }
+
+private:
+    Error error(const toml::node &node, std::string_view key, std::string_view complaint, std::string_view valid) const {
+        return {Errc::usage, fmt::format("{}:{}: key '{}': {}{}{}", name_, node.source().begin.line, printable(key),
+                                         complaint, valid.empty() ? "" : "; valid: ", valid)};
+    }
+
+    Error pair_error(const toml::table &root, const char *longer, const char *shorter) const {
+        const toml::node *where = root.get("finisher");
+        if (const toml::table *finisher = where != nullptr ? where->as_table() : nullptr) {
+            for (const char *key : {shorter, longer}) {
+                where = finisher->contains(key) ? finisher->get(key) : where;
+            }
+        }
+        return error(where != nullptr ? *where : root, dotted("finisher", longer),
+                     fmt::format("less than {}", shorter), fmt::format("at least {}", shorter));
+    }
+
+    Status table(const std::string &section, const toml::table &values) {
+        for (const auto &[toml_key, node] : values) {
+            const std::string name(toml_key.str());
+            if (Status status = one(section, name, node); !status) {
+                return status;
+            }
+        }
+        return {};
+    }
+
+    Status one(const std::string &section, const std::string &name, const toml::node &node) {
+        for (const Key &key : config::keys()) {
+            if (key.section == section && key.name == name) {
+                const Complaint complaint =
+                    std::visit([&](const auto &rule) { return take(rule, node, config_); }, key.rule);
+                if (!complaint.empty()) {
+                    return error(node, dotted(section, name), complaint, config::valid_values(key));
+                }
+                return {};
+            }
+        }
+        const std::string path = dotted(section, name);
+        for (const Section &known : config::sections()) {
+            if (known.name == path) {
+                const toml::table *inner = node.as_table();
+                if (inner == nullptr) {
+                    return error(node, path, "not a section", fmt::format("[{}]", path));
+                }
+                return known.free_keys ? free_table(path, *inner) : table(path, *inner);
+            }
+        }
+        return error(node, path, "not known", names_in(section));
+    }
+
+    static std::string names_in(const std::string &section) {
+        std::vector<std::string> names;
+        for (const Key &key : config::keys()) {
+            if (key.section == section) {
+                names.emplace_back(key.name);
+            }
+        }
+        for (const Section &known : config::sections()) {
+            const std::string_view name = known.name;
+            const bool nested = name.find('.') != std::string_view::npos;
+            if (section.empty() ? !nested : name.starts_with(section + ".")) {
+                names.push_back(fmt::format("[{}]", name));
+            }
+        }
+        return fmt::format("{}", fmt::join(names, ", "));
+    }
+
+    Status free_table(const std::string &section, const toml::table &values) {
+        for (const auto &[toml_key, node] : values) {
+            const std::string name(toml_key.str());
+            Status status = section == "payload_ceilings" ? ceiling(name, node) : addresses(name, node);
+            if (!status) {
+                return status;
+            }
+        }
+        return {};
+    }
+
+    Status ceiling(const std::string &kind, const toml::node &node) {
+        if (default_payload_ceilings().count(kind) == 0) {
+            return error(node, dotted("payload_ceilings", kind), "not a kind of link",
+                         "1X, 2X, 4X, 8X, 12X with SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR, XDR, as in \"4X HDR\"");
+        }
+        const auto value = node.is_number() ? node.value<double>() : std::nullopt;
+        if (!value || !(*value > 0) || !(*value <= 10000)) {
+            return error(node, dotted("payload_ceilings", kind), "not a payload rate", "above 0 to 10000 GiB/s");
+        }
+        config_.payload_ceilings[kind] = *value;
+        return {};
+    }
+
+    Status addresses(const std::string &host, const toml::node &node) {
+        constexpr std::string_view valid = "an address, or a list of addresses, as in [\"10.0.0.1\"]";
+        std::vector<std::string> list;
+        const auto add = [&](const toml::node &item) {
+            const auto address = item.value_exact<std::string>();
+            if (address && !address->empty()) {
+                list.push_back(*address);
+            }
+            return address && !address->empty();
+        };
+        bool good = true;
+        if (const toml::array *items = node.as_array()) {
+            good = std::all_of(items->begin(), items->end(), add);
+        } else {
+            good = add(node);
+        }
+        if (!good) {
+            return error(node, dotted("munge.addresses", host), "not addresses", valid);
+        }
+        config_.munge.addresses[host] = std::move(list);
+        return {};
+    }
+
+    std::string name_;
+    Config config_;
+};
+
+} // namespace
+
+Result<Config> parse_config(const std::string &text, const std::string &name) {
+    try {
+        return Parser(name).parse(toml::parse(text));
+    } catch (const toml::parse_error &error) {
+        return Error{Errc::usage, fmt::format("{}:{}: {}", name, error.source().begin.line, error.description())};
+    }
+}
+
+} // namespace fabric_check

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sources/sysfs.hpp"
+
+#include "base/clock.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "sources/sysfs_text.hpp"
+
+#include <fmt/format.h>
+
+#include <climits>
+#include <cstring>
+#include <unistd.h>
+
+namespace fabric_check {
+
+namespace {
+
+constexpr std::size_t longest_file = 4096; ///< sysfs attributes are one page at most
+constexpr std::size_t most_files = 1024;   ///< counters of one port
+constexpr std::size_t most_devices = 256;
+
+std::string text_of(const std::string &path) {
+    std::string content;
+    return read_file_errno(path, longest_file, false, content) == 0 ? content : std::string();
+}
+
+std::string driver_of(const std::string &device) {
+    char target[PATH_MAX];
+    const ssize_t length = ::readlink((device + "/device/driver").c_str(), target, sizeof target);
+    if (length <= 0) {
+        return {};
+    }
+    const std::string_view link(target, static_cast<std::size_t>(length));
+    return std::string(link.substr(link.find_last_of('/') + 1)); // npos + 1 is 0
+}
+
+/// Why a counter that is there could not be read: worth a line in the report.
+std::string reason_of(int error, std::string_view content) {
+    if (error == 0) {
+        return trim(content).empty() ? "the file is empty" : "not a number: " + printable(trim(content).substr(0, 40));
+    }
+    char text[128];
+    return strerror_r(error, text, sizeof text);
+}
+
+class NodeReader {
+public:
+    NodeReader(NodeSnapshot &snapshot, std::string root) : snapshot_(snapshot), root_(std::move(root)) {}
+
+    void read() {
+        const std::string classes = root_ + "/class/infiniband";
+        auto devices = list_directory(classes);
+        if (!devices || devices->empty()) {
+            const bool none = devices.ok() || devices.error().code == Errc::not_found;
+            problem(snapshot_.node, "", none ? "no RDMA card in " + classes + ": is its driver loaded?" : devices.error().message);
+            return;
+        }
+        if (devices->size() > most_devices) {
+            problem(snapshot_.node, "", fmt::format("only the first {} of {} RDMA cards were read", most_devices, devices->size()));
+            devices->resize(most_devices);
+        }
+        for (const std::string &device : *devices) {
+            try {
+                read_device(classes + "/" + device, device);
+            } catch (const std::exception &error) {
+                problem(snapshot_.node + "/" + device, "", error.what());
+            }
+        }
+    }
+
+private:
+    void problem(std::string where, std::string counter, std::string reason) {
+        snapshot_.problems.push_back({std::move(where), std::move(counter), std::move(reason)});
+    }
+
+    void read_device(const std::string &path, const std::string &device) {
+        const auto entries = list_directory(path + "/ports");
+        if (!entries) {
+            problem(snapshot_.node + "/" + device, "", "its ports cannot be listed: " + entries.error().message);
+            return;
+        }
+        std::vector<unsigned> numbers;
+        for (const std::string &entry : *entries) {
+            if (const auto number = parse_u64(entry); number && *number >= 1 && *number <= 255) {
+                numbers.push_back(static_cast<unsigned>(*number));
+            }
+        }
+        if (numbers.empty()) {
+            problem(snapshot_.node + "/" + device, "", "the card shows no ports");
+        }
+        const std::string driver = driver_of(path);
+        for (const unsigned number : numbers) {
+            HcaPort port;
+            port.device = device;
+            port.driver = driver;
+            port.number = number;
+            read_port(path, numbers.size() == 1, port);
+            snapshot_.ports.push_back(std::move(port));
+        }
+    }
+
+    void read_port(const std::string &device, bool only_port, HcaPort &port) {
+        const std::string path = fmt::format("{}/ports/{}", device, port.number);
+        port.link_layer = sysfs::link_layer_from(text_of(path + "/link_layer"));
+        port.state = sysfs::state_from(text_of(path + "/state"));
+        port.phys_state = sysfs::state_from(text_of(path + "/phys_state"));
+        port.rate = parse_rate(text_of(path + "/rate"));
+        if (port.link_layer != LinkLayer::ethernet) { // RoCE has no LID, and its GIDs come from addresses
+            port.lid = sysfs::lid_from(text_of(path + "/lid"));
+            const auto lmc = parse_u64(trim(text_of(path + "/lid_mask_count")));
+            port.lmc = lmc && *lmc <= 7 ? static_cast<std::uint8_t>(*lmc) : std::uint8_t{0};
+            port.guid = sysfs::guid_from(text_of(path + "/gids/0"));
+        }
+        const std::string where = snapshot_.node + "/" + port.name();
+        const bool pma = read_counters(path + "/counters", where, port.counters);
+        if (!pma && port.link_layer == LinkLayer::infiniband) {
+            problem(where, "", fmt::format("driver {} shows no counters/", port.driver.empty() ? "(unknown)" : port.driver));
+        }
+        read_counters(path + "/counters_ext", where, port.counters); // kernels before 4.5
+        if (!read_counters(path + "/hw_counters", where, port.counters)) {
+            read_device_counters(device, only_port, where, port);
+        }
+        sysfs::mark_widths(port.counters);
+    }
+
+    /// Some drivers count per card. With one port that is the port's; with more it cannot be told whose.
+    void read_device_counters(const std::string &device, bool only_port, const std::string &where, HcaPort &port) {
+        if (only_port) {
+            read_counters(device + "/hw_counters", where, port.counters);
+        } else if (list_directory(device + "/hw_counters")) {
+            problem(where, "", "hw_counters/ of this card counts all its ports together: not used");
+        }
+    }
+
+    bool read_counters(const std::string &path, const std::string &where, Counters &counters) {
+        auto files = list_directory(path);
+        if (!files) {
+            if (files.error().code != Errc::not_found) {
+                problem(where, "", files.error().message);
+            }
+            return false;
+        }
+        if (files->size() > most_files) {
+            problem(where, "", fmt::format("only the first {} files of {} were read", most_files, path));
+            files->resize(most_files);
+        }
+        for (const std::string &file : *files) {
+            std::string content;
+            if (!sysfs::is_setting(file)) {
+                const int error = read_file_errno(path + "/" + file, longest_file, false, content);
+                const Reading reading = sysfs::counter_from(error, content);
+                sysfs::add_counter(counters, file, reading);
+                if (!reading.value && reading.absence != Absence::unsupported) {
+                    const CounterInfo *row = find_counter(file);
+                    problem(where, row != nullptr ? std::string(row->name) : file, reason_of(error, content));
+                }
+            }
+        }
+        return true;
+    }
+
+    NodeSnapshot &snapshot_;
+    std::string root_;
+};
+
+} // namespace
+
+NodeSnapshot read_node(const std::string &node, const std::string &sysfs_root, const std::string &proc_root) {
+    NodeSnapshot snapshot;
+    snapshot.node = node;
+    snapshot.time_ns = wall_ns();
+    const auto began = Deadline::Clock::now();
+    snapshot.boot_id = trim(text_of(proc_root + "/sys/kernel/random/boot_id"));
+    NodeReader(snapshot, sysfs_root).read();
+    snapshot.took_ns =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(Deadline::Clock::now() - began).count();
+    return snapshot;
+}
+
+} // namespace fabric_check

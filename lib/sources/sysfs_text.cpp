@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sources/sysfs_text.hpp"
+
+#include "base/text.hpp"
+
+#include <cerrno>
+
+namespace fabric_check::sysfs {
+
+Reading counter_from(int error, std::string_view content) noexcept {
+    switch (error) {
+    case 0:
+        break;
+    case ENOENT:
+    case ENOTDIR:
+        return Reading::missing(Absence::absent);
+    case EINVAL:
+    case EOPNOTSUPP:
+    case ENOSYS:
+        return Reading::missing(Absence::unsupported);
+    case EACCES:
+    case EPERM:
+        return Reading::missing(Absence::denied);
+    case ETIMEDOUT:
+        return Reading::missing(Absence::timed_out);
+    default:
+        return Reading::missing(Absence::unparsable);
+    }
+    const std::string_view text = trim(content);
+    if (text.starts_with("N/A")) {
+        return Reading::missing(Absence::unsupported);
+    }
+    if (const auto value = parse_u64(text)) {
+        return Reading::of(*value);
+    }
+    return Reading::missing(Absence::unparsable);
+}
+
+std::string state_from(std::string_view content) {
+    const std::string_view text = trim(content);
+    const auto colon = text.find(':');
+    if (colon == std::string_view::npos || !parse_u64(text.substr(0, colon))) {
+        return std::string(text);
+    }
+    return std::string(trim(text.substr(colon + 1)));
+}
+
+LinkLayer link_layer_from(std::string_view content) noexcept {
+    const std::string_view text = trim(content);
+    if (text == "InfiniBand") {
+        return LinkLayer::infiniband;
+    }
+    return text == "Ethernet" ? LinkLayer::ethernet : LinkLayer::unknown;
+}
+
+std::uint16_t lid_from(std::string_view content) noexcept {
+    const auto lid = parse_u64(trim(content), 16);
+    return lid && *lid < 0xffff ? static_cast<std::uint16_t>(*lid) : std::uint16_t{0};
+}
+
+std::uint64_t guid_from(std::string_view content) noexcept {
+    const std::string_view text = trim(content);
+    if (text.size() != 39) {
+        return 0;
+    }
+    std::uint64_t guid = 0;
+    for (std::size_t group = 0; group < 8; ++group) {
+        const auto part = parse_u64(text.substr(group * 5, 4), 16);
+        if (!part || (group < 7 && text[group * 5 + 4] != ':')) {
+            return 0;
+        }
+        guid = guid << 16 | *part; // the upper half, the subnet prefix, is shifted out
+    }
+    return guid;
+}
+
+bool is_setting(std::string_view file) noexcept { return file == "lifespan"; }
+
+void add_counter(Counters &counters, std::string_view file, Reading reading) {
+    const CounterInfo *row = find_counter(file);
+    if (reading.value && file.ends_with("_64")) {
+        reading.width = 64;
+    }
+    const auto [at, fresh] = counters.try_emplace(row != nullptr ? std::string(row->name) : std::string(file), reading);
+    if (!fresh && reading.value && (!at->second.value || reading.width > at->second.width)) {
+        at->second = reading;
+    }
+}
+
+void mark_widths(Counters &counters) {
+    const auto unicast = counters.find("PortUnicastRcvPkts");
+    const bool extended = unicast != counters.end() && unicast->second.value;
+    for (auto &[name, reading] : counters) {
+        const CounterInfo *row = find_counter(name);
+        if (!reading.value || reading.width != 0 || row == nullptr || row->width == 0) {
+            continue;
+        }
+        const bool traffic = row->unit == Unit::octets_div_4 || row->unit == Unit::packets;
+        if ((extended && traffic) || *reading.value > saturation_cap(row->width)) {
+            reading.width = 64;
+        }
+    }
+}
+
+} // namespace fabric_check::sysfs
