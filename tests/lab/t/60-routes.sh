@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The collapsed table by hand: live map, map file, and files of other tools say the same.
+. "$(dirname "$0")/../lib/scenario.sh"
+lab lfts "$lab_tests/fabric/collapsed.lfts" || fail "lfts"
+work=$FABRIC_CHECK_LAB/routes
+mkdir -p "$work"
+ask=(--nodes 'node[01-12]' --from 'stor[01-08]' --rate-per-node 7.62 --payload-ceiling 22.6)
+
+lab exec fabric-check map build -o "$work/map.fcm" || fail "map build"
+expect_exit 1 lab exec fabric-check routes --map "$work/map.fcm" "${ask[@]}" --json > "$work/live.json"
+expect_equal "$(json "$work/live.json" '(d["worst"]["switch"], d["worst"]["used"], d["worst"]["available"], d["worst"]["imbalance"], d["imbalance"])')" \
+    '["SwitchB", 3, 8, 3.0, 3.0]' "the worst group"
+expect_equal "$(json "$work/live.json" '(d["ceiling"]["links"], round(d["ceiling"]["gib_s"], 1), round(d["ceiling"]["predicted_gib_s"], 1))')" \
+    '[3, 67.8, 52.8]' "ceiling and prediction"
+group='sorted((p["port"], p["lids"]) for g in d["groups"] if g["switch"] == "SwitchB" for p in g["ports"])'
+expect_equal "$(json "$work/live.json" "$group")" \
+    '[[25, 6], [26, 5], [27, 1], [28, 0], [29, 0], [30, 0], [31, 0], [32, 0]]' "LIDs per port"
+
+lab fabric ibnetdiscover > "$work/topology" 2> /dev/null || fail "ibnetdiscover"
+lab fabric dump_fts > "$work/lfts" 2> /dev/null || fail "dump_fts"
+expect_exit 1 lab exec fabric-check routes --topology "$work/topology" --lfts "$work/lfts" "${ask[@]}" --json > "$work/offline.json"
+# dump_fts leaves out the top LID when it is a multiple of 64: node11, LID 64 on port 25
+expect_equal "$(json "$work/offline.json" "$group")" \
+    '[[25, 5], [26, 5], [27, 1], [28, 0], [29, 0], [30, 0], [31, 0], [32, 0]]' "LIDs per port in dump_fts's output"
+expect_match "$(json "$work/offline.json" 'd["unreachable"]')" '64' "the LID that dump_fts lost"
+expect_exit 1 lab exec fabric-check routes --topology "$work/topology" --lfts "$lab_tests/fabric/collapsed.lfts" "${ask[@]}" --json > "$work/dump.json"
+expect_equal "$(json "$work/dump.json" "$group")" "$(json "$work/live.json" "$group")" "LIDs per port by opensm's dump"
+
+text=$(lab exec fabric-check routes --map "$work/map.fcm" "${ask[@]}")
+expect_match "$text" '52\.8' "the text"
+expect_exit 3 lab exec fabric-check routes --map "$work/map.fcm" --nodes 'node[01-12],node99' > /dev/null 2>&1
+expect_exit 4 lab exec fabric-check routes --map "$work/none.fcm" --nodes node01 > /dev/null 2>&1
+lab lfts default || fail "lfts default"
+lab exec fabric-check map build -o "$work/map.fcm" || fail "map build"
+expect_exit 0 lab exec fabric-check routes --map "$work/map.fcm" --nodes 'node[01-12]' --from 'stor[01-08]' > /dev/null
+pass "routes of the collapsed table"
