@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace fabric_check::fabric {
@@ -27,7 +29,7 @@ struct MapPort {
     LinkRate rate;
     std::uint64_t guid = 0; ///< port GUID; hosts only
     std::uint16_t lid = 0;  ///< hosts only; 0 none
-    std::uint8_t lmc = 0;
+    std::uint8_t lmc = 0;   ///< of the LID above; a switch's own stands at its port 0
 };
 
 struct MapNode {
@@ -38,9 +40,15 @@ struct MapNode {
     std::uint16_t lid = 0;      ///< switches: LID of port 0
     std::vector<std::uint8_t> lft; ///< switches: output port by LID; shorter than a LID means no_route
 
-    /// First word of the description without the card ("node01" of "node01 mlx5_0"): the host's name.
+    /// First word of the description without the card ("node01" of "node01 mlx5_0"): the host's name. Empty for factory
+    /// texts ("MT4129 ConnectX7   Mellanox Technologies"), which name no host.
     std::string host_name() const;
+    /// The card as the description names it ("mlx5_0", "HCA-1"), or empty.
+    std::string card_name() const;
 };
+
+/// What a channel adapter is, by its description: SHARP aggregation nodes and gateways are no hosts.
+NodeKind classify_adapter(std::string_view description) noexcept;
 
 /// The fabric: topology and tables, as one moment's discovery or as files told it.
 struct Map {
@@ -57,14 +65,19 @@ struct Map {
     std::uint8_t port_of_lid(std::uint16_t lid) const;    ///< that node's port (0 for switches)
     std::uint32_t by_guid(std::uint64_t node_guid) const; ///< or no_node
     std::uint32_t by_port_guid(std::uint64_t port_guid, std::uint8_t *port) const;
-    /// Hosts with this host_name(), every rail: (node index, port).
+    /// Hosts with this host_name(), every rail: (node index, port), sorted. A name without a domain also finds hosts that
+    /// call themselves by their full name.
     std::vector<std::pair<std::uint32_t, std::uint8_t>> by_name(const std::string &host) const;
+    /// How to call a node towards people: "SwitchA"; "leaf03" of "MF0;leaf03:MQM9700/U1"; a host's name; the GUID where
+    /// the description says nothing. Two switches of one name carry their GUID in brackets.
+    std::string display_name(std::uint32_t node) const;
 
 private:
     std::vector<std::pair<std::uint32_t, std::uint8_t>> lids_;
     std::unordered_map<std::uint64_t, std::uint32_t> guids_;
     std::unordered_map<std::uint64_t, std::pair<std::uint32_t, std::uint8_t>> port_guids_;
     std::unordered_multimap<std::string, std::pair<std::uint32_t, std::uint8_t>> names_;
+    std::unordered_map<std::string, unsigned> switch_names_; ///< how many switches are called so
 };
 
 /// Writes the map under a temporary name and renames it; sets map.id.

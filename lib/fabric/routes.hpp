@@ -3,9 +3,12 @@
 
 #include "fabric/map.hpp"
 
+#include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace fabric_check::fabric {
@@ -42,6 +45,7 @@ struct Group {
     unsigned available = 0;           ///< ports that could be used
     unsigned used = 0;
     unsigned lids = 0;
+    double flows = 0;     ///< (source, destination) pairs through the group
     double imbalance = 1; ///< LIDs on the busiest port over the best possible, weighted by link rate
 };
 
@@ -54,7 +58,9 @@ struct Unreachable {
 struct Ceiling {
     unsigned links = 0;      ///< used links of the worst group
     double gib_s = 0;        ///< what they can carry, GiB/s of payload
-    double predicted_gib_s = 0; ///< with rate_per_node: sum over ports of min(ceiling, LIDs x rate); 0 not asked
+    /// With rate_per_node: sum over ports of min(ceiling, LIDs x rate); 0 not asked. Where the LIDs are the services'
+    /// (direction `to`), a node's rate is shared by all services: flows x rate / services instead.
+    double predicted_gib_s = 0;
 };
 
 /// Payload ceilings of a link in GiB/s, keyed "4X HDR". Missing keys are scaled from 4X HDR by data rate.
@@ -67,10 +73,25 @@ struct Query {
     double rate_per_node_gib_s = 0;
     PayloadCeilings ceilings;
     double flat_ceiling_gib_s = 0; ///< --payload-ceiling: the same for every link; 0: the table
+    bool want_sources = true;      ///< fill GroupPort::sources; costs memory by groups x job when the job is the fabric
+};
+
+/// Link load of one traffic pattern over the job's endpoints, inter-switch links only.
+struct ShapeLoad {
+    double max_link_flows = 0; ///< flows on the busiest directed link (by flows over link rate)
+    double ideal = 0;          ///< what the busiest would carry were every group spread as evenly as LIDs allow
+    double factor = 1;         ///< busiest over ideal, both weighted by link rate
+    std::uint32_t node = no_node; ///< sending switch of the busiest link; no_node: no inter-switch link on the way
+    std::uint8_t port = 0;
+};
+
+/// Each endpoint to all others (the worst sender), all others to each (the worst receiver), everybody to everybody.
+struct Shapes {
+    ShapeLoad one_to_many, many_to_one, many_to_many;
 };
 
 struct Routes {
-    std::vector<Group> groups;
+    std::vector<Group> groups; ///< worst first: by imbalance, then flows
     double imbalance = 1; ///< of the job: its busiest link over the busiest link were every group spread evenly
     int worst = -1;       ///< index into groups; -1: no group (no inter-switch link on the way)
     Ceiling ceiling;
@@ -79,6 +100,7 @@ struct Routes {
     /// switch node index -> output ports on the routes: inter-switch links and the ports facing endpoints.
     std::map<std::uint32_t, std::vector<std::uint8_t>> ports_on_routes;
     std::vector<std::uint32_t> switches; ///< every switch a route passes, sorted
+    std::optional<Shapes> shapes;        ///< only where the caller filled it in
 };
 
 /// Live LFT blocks laid over the map's tables; blocks not present fall back to the map.
@@ -94,9 +116,23 @@ private:
     std::unordered_map<std::uint64_t, std::array<std::uint8_t, 64>> live_; ///< key: node index << 16 | block
 };
 
-/// Walks every (source, destination) pair of the query over the tables and groups what it finds. Pure. A loop or a dead
-/// end goes to `unreachable` and never hangs the walk.
+/// Counts every (source, destination) pair of the query over the tables and groups what it finds. Pure; the cost goes by
+/// destinations times switches on the way, not by pairs. Pairs: inside the job, services to the job, the job to services;
+/// never a LID to itself. Services that are also in the job count as the job's. A loop or a dead end goes to
+/// `unreachable`, its flows count nowhere, and it never hangs the walk.
 Routes analyse(const LftView &lfts, const Query &query);
+
+/// Link loads over the job's endpoints alone; services take no part. Pure.
+Shapes shape_loads(const LftView &lfts, const Query &query);
+
+/// Every port with a LID of these hosts, in the order of the names. Names found nowhere go to `missing` with the reason:
+/// "node99: not in the map", "node07: in the map, but no port of it has a LID".
+std::vector<Endpoint> endpoints_by_name(const Map &map, const std::vector<std::string> &names,
+                                        std::vector<std::string> &missing);
+/// Every host port with a LID.
+std::vector<Endpoint> all_host_endpoints(const Map &map);
+/// The port holding this LID (an LMC alternate gives its base LID), or nothing.
+std::optional<Endpoint> endpoint_by_lid(const Map &map, std::uint16_t lid);
 
 /// "SwitchB>SwitchA"; several peers: "SwitchB>SwitchA+2".
 std::string group_name(const Map &map, const Group &group);

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "fabric/map.hpp"
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace fabric_check::fabric {
+
+/// Hop counts between switches, and which ports of a switch lead one hop nearer to another: computed when first asked
+/// for, kept afterwards. The map must outlive it and must not change. Not thread-safe.
+class Hops {
+public:
+    explicit Hops(const Map &map);
+
+    /// A set of a switch's output ports at equal remaining hops towards `to`, as a number. Sets of one switch that hold
+    /// the same ports have the same number. Empty for from == to and where no link leads there.
+    std::uint32_t minimal_set(std::uint32_t from, std::uint32_t to);
+    /// The ports of a set, sorted.
+    const std::vector<std::uint8_t> &ports(std::uint32_t set) const { return sets_[set]; }
+
+    /// Net data rate of a switch's link in Gb/s, for weighing. Unknown ones are taken as the most frequent known rate
+    /// between switches, or 1 when none is known.
+    double rate(std::uint32_t node, std::uint8_t port);
+    bool guessed_a_rate() const { return guessed_; }
+
+private:
+    static constexpr std::uint16_t far = 0xffff;
+    const std::vector<std::uint16_t> &distances(std::uint32_t to);
+
+    const Map *map_;
+    std::vector<std::vector<std::uint32_t>> neighbours_; ///< by node; switches only, either end's word suffices
+    std::unordered_map<std::uint32_t, std::vector<std::uint16_t>> distances_;
+    std::unordered_map<std::uint64_t, std::uint32_t> set_of_; ///< key: from << 32 | to
+    std::map<std::pair<std::uint32_t, std::vector<std::uint8_t>>, std::uint32_t> numbers_;
+    std::vector<std::vector<std::uint8_t>> sets_;
+    double usual_rate_ = 0;
+    bool guessed_ = false;
+};
+
+} // namespace fabric_check::fabric
