@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""lab config: makes <lab>/fabric-check.toml of the lab's own keys, the file given
+to `up --config` (its keys win), and keys set since (they win over both).
+
+    config                    print it
+    config [SECTION.]KEY=VALUE…  set; a VALUE that is not TOML is taken as a string
+    config [SECTION.]KEY=     remove what was set
+    config --file FILE        replace the file given to up
+    config --reset            forget what was set
+"""
+
+import os
+import re
+import sys
+import tomllib
+
+LAB = os.environ["FABRIC_CHECK_LAB"]
+PARTS = [f"{LAB}/config.{p}" for p in ("base", "user", "set")]
+RESULT = f"{LAB}/fabric-check.toml"
+
+
+def read(path):
+    """[(section, key, text)]: a section of [[tables]] is kept whole, under key None."""
+    try:
+        with open(path) as f:
+            lines = f.read().splitlines()
+    except FileNotFoundError:
+        return []
+    items, section, array, value = [], "", None, None
+    for line in lines:
+        if value is not None:  # an array that goes on over several lines
+            value[2] += "\n" + line
+            if balanced(value[2]):
+                items.append(tuple(value))
+                value = None
+            continue
+        if re.match(r"\s*\[\[", line):
+            array = [section, None, line]
+            items.append(array)
+            continue
+        head = re.match(r"\s*\[([^\[\]]+)\]", line)
+        if head:
+            section, array = head[1].strip(), None
+            continue
+        if array is not None:
+            array[2] += "\n" + line
+            continue
+        key = re.match(r"\s*([A-Za-z0-9_.\"-]+)\s*=\s*(.*)", line)
+        if key:
+            entry = [section, key[1], key[2]]
+            if balanced(key[2]):
+                items.append(tuple(entry))
+            else:
+                value = entry
+    return [tuple(i) for i in items]
+
+
+def balanced(text):
+    bare = re.sub(r'"(\\.|[^"\\])*"|\'[^\']*\'|#.*', "", text)
+    return all(bare.count(a) <= bare.count(b) for a, b in ("[]", "{}"))
+
+
+def write(path, items):
+    sections = {"": []}
+    arrays = []
+    for section, key, text in items:
+        if key is None:
+            arrays.append(text)
+        else:
+            sections.setdefault(section, []).append(f"{key} = {text}")
+    out = []
+    for section, lines in sections.items():
+        if section and lines:
+            out.append(f"\n[{section}]")
+        out += lines
+    with open(path + ".new", "w") as f:
+        f.write("\n".join(out + arrays) + "\n")
+    os.replace(path + ".new", path)
+
+
+def merge():
+    merged, arrays = {}, []
+    for part in PARTS:
+        for section, key, text in read(part):
+            if key is None:
+                arrays.append((section, None, text))
+            else:
+                merged[section, key] = text
+    write(RESULT, [(s, k, t) for (s, k), t in merged.items()] + arrays)
+
+
+def set_keys(pairs):
+    items = {(s, k): t for s, k, t in read(PARTS[2])}
+    for pair in pairs:
+        name, sign, text = pair.partition("=")
+        section, _, key = name.strip().rpartition(".")
+        if not sign or not key:
+            sys.exit(f"lab: config: not [SECTION.]KEY=VALUE: {pair}")
+        if text == "":
+            items.pop((section, key), None)
+            continue
+        try:
+            tomllib.loads(f"x = {text}")
+        except tomllib.TOMLDecodeError:
+            text = '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        items[section, key] = text
+    write(PARTS[2], [(s, k, t) for (s, k), t in items.items()])
+
+
+def main(args):
+    if args[:1] == ["--reset"]:
+        if os.path.exists(PARTS[2]):
+            os.remove(PARTS[2])
+        args = args[1:]
+    if args[:1] == ["--file"]:
+        with open(args[1]) as f, open(PARTS[1], "w") as out:
+            out.write(f.read())
+        args = args[2:]
+    if args:
+        set_keys(args)
+    merge()
+    if len(sys.argv) == 1:
+        with open(RESULT) as f:
+            sys.stdout.write(f.read())
+
+
+main(sys.argv[1:])

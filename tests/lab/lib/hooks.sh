@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154,SC2034
+# Writes the small scripts between Slurm, or the caller, and the built programs.
+
+write_hooks() {
+    local name
+    mkdir -p "$lab_dir/hooks" "$lab_dir/bin" "$lab_dir/sim/slots"
+    for ((name = 1; name <= slots; name++)); do
+        : > "$lab_dir/sim/slots/$name"
+        chmod 666 "$lab_dir/sim/slots/$name" # fabric-check is for ordinary users, too
+    done
+    for name in prolog epilog; do
+        node_hook "$name" > "$lab_dir/hooks/$name"
+    done
+    for name in prologctld epilogctld; do
+        controller_hook "$name" > "$lab_dir/hooks/$name"
+    done
+    client_script > "$lab_dir/bin/fabric-check"
+    munge_script munge > "$lab_dir/bin/munge"
+    munge_script unmunge > "$lab_dir/bin/unmunge"
+    for name in srun sbatch salloc; do
+        slurm_script $name > "$lab_dir/bin/$name"
+    done
+    ln -sf "$here/lab" "$lab_dir/bin/lab"
+    chmod 755 "$lab_dir"/hooks/* "$lab_dir"/bin/*
+}
+
+# Only the first two nodes of a job send MADs: only they get the preload, and a client of
+# ibsim with it. The lock on the slot lives as long as the descriptor the hook inherits.
+node_hook() {
+    cat << EOF
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+lab=$lab_dir
+hook=$build/bin/fabric-check-$1
+umad=$umad2sim
+export FABRIC_CHECK_CONFIG=$lab_dir/fabric-check.toml IBSIM_SOCKNAME=$IBSIM_SOCKNAME
+export FABRIC_CHECK_LAB_PROC=$lab_id:hook
+EOF
+    cat << 'EOF'
+cd "$lab/sim/scratch" || exit 0
+if ! [ -x "$hook" ]; then
+    echo "$SLURMD_NODENAME job $SLURM_JOB_ID: no ${hook##*/}" >> "$lab/log/hooks.log"
+    exit 0
+fi
+# The first two names of the node list go into $names.
+list=${SLURM_JOB_NODELIST:-$SLURM_NODELIST} names=()
+while [[ ${#names[@]} -lt 2 && $list =~ ^,?([^],[]+)(\[([^]]*)\])?(.*)$ ]]; do
+    prefix=${BASH_REMATCH[1]} ranges=${BASH_REMATCH[3]} list=${BASH_REMATCH[4]}
+    [ -n "$ranges" ] || names+=("$prefix")
+    for range in ${ranges//,/ }; do
+        low=${range%-*}
+        for ((n = 10#$low; n <= 10#${range#*-} && ${#names[@]} < 2; n++)); do
+            printf -v name '%s%0*d' "$prefix" ${#low} "$n"
+            names+=("$name")
+        done
+    done
+done
+if [[ $SLURMD_NODENAME = "${names[0]}" || $SLURMD_NODENAME = "${names[1]}" ]] && ! [ -e "$lab/nodes/$SLURMD_NODENAME/no-umad" ]; then
+    for try in 1 2 3 4 5 6 7 8 9 10; do
+        for slot in "$lab"/sim/slots/[1-9]; do
+            exec 9> "$slot"
+            if /usr/bin/flock -n 9; then
+                LD_PRELOAD=$umad SIM_HOST=$SLURMD_NODENAME exec "$hook" 2>> "$lab/log/hooks.log"
+            fi
+        done
+        /bin/sleep 0.1
+    done
+    exec 9>&-
+    echo "$SLURMD_NODENAME job $SLURM_JOB_ID: no free ibsim client, going on without" >> "$lab/log/hooks.log"
+fi
+exec "$hook" 2>> "$lab/log/hooks.log"
+EOF
+}
+
+controller_hook() {
+    cat << EOF
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+hook=$build/bin/fabric-check-$1
+export FABRIC_CHECK_CONFIG=$lab_dir/fabric-check.toml SLURM_CONF=$SLURM_CONF IBSIM_SOCKNAME=$IBSIM_SOCKNAME
+export FABRIC_CHECK_LAB_PROC=$lab_id:hook
+cd $lab_dir/sim/scratch || exit 0
+[ -x "\$hook" ] && exec "\$hook" 2>> $lab_dir/log/hooks.log
+echo "job \$SLURM_JOB_ID: no \${hook##*/}" >> $lab_dir/log/hooks.log
+exit 0
+EOF
+}
+
+# fabric-check itself, as a client on a storage server: the preload reaches only this program.
+client_script() {
+    cat << EOF
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+export FABRIC_CHECK_LAB=$lab_dir
+[ -x $build/bin/fabric-check ] || { echo "lab: $build/bin/fabric-check is not built" >&2; exit 127; }
+[ -n "\$FABRIC_CHECK_LAB_NO_UMAD" ] && exec $build/bin/fabric-check "\$@"
+exec $here/lab fabric --host "\${SIM_HOST:-stor02}" $build/bin/fabric-check "\$@"
+EOF
+}
+# What fabric-check submits is not to inherit its preload.
+slurm_script() {
+    cat << EOF
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+unset LD_PRELOAD SIM_HOST
+exec $(command -v "$1") "\$@"
+EOF
+}
+munge_script() {
+    cat << EOF
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+exec $(command -v "$1") -S $munge_socket "\$@"
+EOF
+}
+
+write_config_base() {
+    cat > "$lab_dir/config.base" << EOF
+spool = "$lab_dir/spool"
+state = "$lab_dir/state"
+sysfs_root = "$lab_dir/nodes/%n/sys"
+proc_root = "$lab_dir/nodes/%n/proc"
+log_file = "$lab_dir/log/fabric-check.log"
+${1:+services = \"$1\"}
+
+[slurm]
+conf = "$SLURM_CONF"
+
+[munge]
+socket = "$munge_socket"
+address_policy = "warn"
+EOF
+}
+do_config() {
+    need_up
+    "$python" "$here/lib/config.py" "$@"
+}

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154,SC2034
+# What can be done to one node: its counters, and its death and return.
+
+counter_file() { # DEVICE/PORT COUNTER [new]
+    local at=$lab_dir/nodes/$node/sys/class/infiniband/${1%/*}/ports/${1##*/}
+    [ -d "$at" ] || usage_error "node $node has no port $1"
+    if [ -e "$at/counters/$2" ]; then
+        echo "$at/counters/$2"
+    elif [ -e "$at/hw_counters/$2" ]; then
+        echo "$at/hw_counters/$2"
+    elif [[ ${3:-} = new && $2 =~ ^[A-Za-z0-9_]+$ ]]; then
+        [ -e "$here/lib/nodes.py" ] && grep -q "\"$2\": " <<< "$(sed -n '/^HW_COUNTERS/,/^}/p' "$here/lib/nodes.py")" \
+            && echo "$at/hw_counters/$2" || echo "$at/counters/$2"
+    else
+        usage_error "node $node: $1 has no counter $2"
+    fi
+}
+
+node_set() { # DEVICE/PORT COUNTER=VALUE…
+    local port=$1 pair key value file
+    shift
+    [ $# -gt 0 ] || usage_error "node NODE set DEVICE/PORT COUNTER=VALUE…"
+    for pair in "$@"; do
+        [[ $pair = *=* ]] || usage_error "not COUNTER=VALUE: $pair"
+        key=${pair%%=*} value=${pair#*=}
+        file=$(counter_file "$port" "$key" new) || exit
+        if [ -z "$value" ]; then
+            rm -f "$file"
+            continue
+        fi
+        (
+            exec 8>> "$lab_dir/sim/lock"
+            flock 8
+            [[ $value = +* ]] && value=$(($(< "$file") + ${value#+}))
+            echo "$value" > "$lab_dir/nodes/$node/.new" && mv "$lab_dir/nodes/$node/.new" "$file"
+        )
+    done
+}
+
+# Everything that runs on the node: slurmd, its stepds, hooks and tasks.
+node_kill() {
+    local pid pids
+    need_root
+    pid=$(pid_of "slurmd-$node") || pid=""
+    pids="$(processes_of "slurmd-$node") $(on_node "$node")"
+    # First stop them all, so that none reports the death of another.
+    # shellcheck disable=SC2086
+    pids=$(descendants $pid $pids)
+    # shellcheck disable=SC2086,SC2046
+    [ -z "$pids" ] || { kill -STOP $pids; kill -KILL $(descendants $pids); } 2> /dev/null || true
+    rm -f "$lab_dir/run/slurmd-$node"
+}
+node_start() {
+    need_root
+    running "slurmd-$node" && return
+    start_slurmd "$node" "$@"
+    await 10 "$node" "slurmd-$node" port_open "$(sed -n "s/^NodeName=$node .* Port=\([0-9]*\) .*/\1/p" "$SLURM_CONF")"
+}
+# A real reboot takes longer than SlurmdTimeout: slurmctld is told at once what it would find out.
+node_reboot() {
+    local file=$lab_dir/nodes/$node/proc/sys/kernel/random/boot_id
+    node_kill
+    scontrol update "nodename=$node" state=down reason="lab: reboots" 2> /dev/null
+    cat /proc/sys/kernel/random/uuid > "$file.new" && mv "$file.new" "$file"
+    [ ! -d "$lab_dir/nodes/$node/sys/class/infiniband" ] || node_set mlx5_0/1 link_downed=+1
+    "$python" "$here/lib/traffic.py" --link-downed "$node"
+    node_start -b
+}
+
+do_node() {
+    need_up
+    local node=${1:-} what=${2:-}
+    [ $# -ge 2 ] || usage_error "node NODE set|unset|get|kill|start|reboot …"
+    node_named "$node"
+    shift 2
+    case $what in
+        set) [ $# -ge 2 ] || usage_error "node NODE set DEVICE/PORT COUNTER=VALUE…"; node_set "$@" ;;
+        unset) [ $# -eq 2 ] || usage_error "node NODE unset DEVICE/PORT COUNTER"; node_set "$1" "$2=" ;;
+        get) [ $# -eq 2 ] || usage_error "node NODE get DEVICE/PORT COUNTER"
+            local file
+            file=$(counter_file "$1" "$2") || exit
+            cat "$file" ;;
+        kill | start | reboot) "node_$what" ;;
+        path) echo "$lab_dir/nodes/$node" ;;
+        *) usage_error "node NODE: unknown command $what" ;;
+    esac
+}
