@@ -88,16 +88,12 @@ void add_counter(Counters &counters, std::string_view file, Reading reading) {
 }
 
 void mark_widths(Counters &counters) {
-    const auto unicast = counters.find("PortUnicastRcvPkts");
-    const bool extended = unicast != counters.end() && unicast->second.value;
-    for (auto &[name, reading] : counters) {
-        const CounterInfo *row = find_counter(name);
-        if (!reading.value || reading.width != 0 || row == nullptr || row->width == 0) {
-            continue;
-        }
-        const bool traffic = row->unit == Unit::octets_div_4 || row->unit == Unit::packets;
-        if ((extended && traffic) || *reading.value > saturation_cap(row->width)) {
-            reading.width = 64;
+    if (!counters.contains("PortUnicastRcvPkts")) {
+        return;
+    }
+    for (const char *name : {"PortXmitData", "PortRcvData", "PortXmitPkts", "PortRcvPkts"}) {
+        if (const auto at = counters.find(name); at != counters.end() && at->second.value) {
+            at->second.width = 64;
         }
     }
 }

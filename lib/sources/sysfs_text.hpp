@@ -28,7 +28,7 @@ bool is_setting(std::string_view file) noexcept;
 /// reading is never replaced by a narrower one.
 void add_counter(Counters &counters, std::string_view file, Reading reading);
 /// The kernel shows unicast counters only where it reads the 64-bit set; then data and packets are 64 bits wide too.
-/// So is any value that its classic field could not hold.
+/// Nothing is concluded from values: the width must be the same on both sides of a job.
 void mark_widths(Counters &counters);
 
 } // namespace fabric_check::sysfs

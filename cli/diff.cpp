@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "command.hpp"
+#include "config/config.hpp"
+#include "textfiles/diff.hpp"
+
+#include <iostream>
+#include <memory>
+#include <unistd.h>
+
+namespace fabric_check::cli {
+
+namespace {
+
+struct Options {
+    std::string before, after, profile;
+    std::optional<std::uint64_t> bytes;
+};
+
+int run(const Context &context, const Options &options) {
+    if (options.profile == "roce") {
+        return fail(exit_status::usage, "diff: profile roce is not supported in this version; use --profile ib");
+    }
+    const auto config = find_config(context.config_file);
+    if (!config) {
+        return fail(exit_code(config.error().code), config.error().message);
+    }
+    const auto before = textfiles::load(options.before);
+    if (!before) {
+        return fail(exit_status::usage, before.error().message);
+    }
+    const auto after = textfiles::load(options.after);
+    if (!after) {
+        return fail(exit_status::usage, after.error().message);
+    }
+    textfiles::DiffOptions rules;
+    rules.whole_profile = !options.profile.empty();
+    rules.bytes = options.bytes;
+    rules.congestion_per_gb = config->thresholds.congestion_per_gb;
+    const textfiles::Diff diff = textfiles::diff(*before, *after, rules);
+    if (context.json) {
+        std::cout << textfiles::diff_json(diff);
+    } else {
+        for (const std::string &problem : diff.problems) {
+            fail(0, problem);
+        }
+        std::cout << textfiles::diff_text(diff, use_colour(STDOUT_FILENO));
+    }
+    return textfiles::exit_code(diff);
+}
+
+} // namespace
+
+void add_diff(CLI::App &app, Context &context) {
+    auto options = std::make_shared<Options>();
+    CLI::App *command = app.add_subcommand(
+        "diff", "Judge one host's or switch's counters from two readings: snapshots, perfquery or grep output, sysfs trees");
+    command->add_option("BEFORE", options->before, "File or directory with the earlier readings")->required()->type_name("");
+    command->add_option("AFTER", options->after, "File or directory with the later readings")->required()->type_name("");
+    command->add_option("--bytes", options->bytes, "Bytes moved over each port in between (default: as the data counters say)")
+        ->type_name("N");
+    command->add_option("--profile", options->profile, "Require every counter of this profile: ib")
+        ->check(CLI::IsMember({"ib", "roce"}));
+    command->callback([&context, options] { context.exit_code = run(context, *options); });
+}
+
+} // namespace fabric_check::cli
