@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The SPANK plugin: gives sbatch, salloc and srun the option --fabric-check and hands its value to all four hooks as
+// SPANK_FABRIC_CHECK. Nothing here may fail on a node: there, a failing plugin drains it.
+#include "job/plugin.hpp"
+
+extern "C" {
+#include <slurm/spank.h>
+}
+
+#define EXPORTED __attribute__((visibility("default")))
+
+// SPANK_PLUGIN would give these constants internal linkage in C++.
+extern "C" {
+extern EXPORTED const char plugin_name[] = "fabric_check";
+extern EXPORTED const char plugin_type[] = "spank";
+extern EXPORTED const unsigned int plugin_version = SLURM_VERSION_NUMBER;
+extern EXPORTED const unsigned int spank_plugin_version = 1;
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)
+extern EXPORTED const int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
+#endif
+}
+
+namespace {
+
+std::optional<fabric_check::Mode> chosen;
+
+/// Where a user waits for an answer, and a refusal harms nobody else.
+bool submitting() { return spank_context() == S_CTX_ALLOCATOR || spank_context() == S_CTX_LOCAL; }
+
+int refuse(const std::string &message) {
+    slurm_error("fabric-check: %s", message.c_str());
+    return submitting() ? -1 : 0;
+}
+
+int option_given(int /*value*/, const char *argument, int remote) noexcept {
+    if (remote != 0 || !submitting())
+        return 0;
+    const auto message = fabric_check::choose_mode(argument, chosen);
+    return message.empty() ? 0 : refuse(message);
+}
+
+} // namespace
+
+extern "C" EXPORTED int slurm_spank_init(spank_t spank, int argument_count, char *arguments[]) {
+    // Registered here, not in a table: a table breaks spank_option_getopt in prologs and epilogs.
+    static char name[] = "fabric-check";
+    static char argument_name[] = "MODE";
+    static char usage[] = "was the fabric the reason? a verdict in the job's record (MODE: report, off)";
+    static spank_option option = {name, argument_name, usage, 2, 0, option_given};
+    if (submitting() || spank_context() == S_CTX_REMOTE)
+        if (spank_option_register(spank, &option) != ESPANK_SUCCESS)
+            slurm_error("fabric-check: cannot register --fabric-check");
+    const auto message = fabric_check::check_plugstack_arguments(argument_count, arguments);
+    return message.empty() ? 0 : refuse(message);
+}
+
+extern "C" EXPORTED int slurm_spank_init_post_opt(spank_t spank, int /*argument_count*/, char * /*arguments*/[]) {
+    if (!submitting() || !chosen)
+        return 0;
+    if (const auto error = spank_job_control_setenv(spank, "FABRIC_CHECK", to_string(*chosen), 1); error != ESPANK_SUCCESS)
+        slurm_error("fabric-check: the mode does not reach the hooks: %s", spank_strerror(error));
+    return 0;
+}
