@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "base/result.hpp"
+#include "job/ticket.hpp"
+#include "verdict/job_verdict.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace fabric_check {
+
+/// Which of a job record's text fields the line goes to.
+enum class CommentField : std::uint8_t { system_comment, admin_comment, comment };
+/// "SystemComment", "AdminComment", "Comment"; anything else: SystemComment.
+CommentField comment_field(const std::string &name) noexcept;
+
+/// One record of a job in the accounting database: a job that was requeued has one for each time it ran.
+struct JobInstance {
+    JobInfo job; ///< restart is its index among the job's records
+    std::int64_t submit = 0;
+    bool ended = false; ///< the end is recorded, with a terminal state
+    std::string system_comment, admin_comment, comment;
+    const std::string &field(CommentField which) const;
+};
+
+/// What the finisher needs of Slurm's accounting. Errc::unavailable: slurmdbd is away, ask again later.
+class Accounting {
+public:
+    virtual ~Accounting() = default;
+    /// All instances of the ticket's job (of exactly this array task or heterogeneous component), in the order they
+    /// were submitted. None recorded yet: empty.
+    virtual Result<std::vector<JobInstance>> instances(const Ticket &ticket) = 0;
+    /// Replaces one field of exactly this instance's record. Errc::not_found: the database holds no such ended record
+    /// (yet).
+    virtual Status attach(const JobInstance &instance, CommentField field, const std::string &text) = 0;
+    /// Other jobs that held any of its nodes while it ran.
+    virtual Result<std::vector<std::uint32_t>> sharing(const JobInstance &instance) = 0;
+};
+
+/// The instance a ticket is about: the one started last of those started by then. An empty result when there is none
+/// (yet), or when it has not ended. Pure.
+///
+/// `patient` is for tickets that have waited long: it accepts an instance that ended long before the ticket was filed
+/// (slurmctld runs EpilogSlurmctld again after a restart). Before that, such an instance may as well be the previous one,
+/// with ours not yet in the database.
+const JobInstance *choose_instance(const std::vector<JobInstance> &instances, const Ticket &ticket, bool patient);
+
+/// slurmdbd through libslurm, by this slurm.conf (empty: Slurm's own). One connection, reopened after a failure. The
+/// only user of libslurm. Initialises it once for the process; libslurm ends the process when slurm.conf is unusable, so
+/// what can be checked is checked before.
+Result<std::unique_ptr<Accounting>> slurm_accounting(const std::string &slurm_conf);
+
+} // namespace fabric_check

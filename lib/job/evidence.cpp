@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "job/evidence.hpp"
+
+#include "fabric/routes.hpp"
+#include "sources/scout.hpp"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+namespace fabric_check {
+namespace {
+
+constexpr std::size_t refusals_listed = 50;
+
+struct Candidates {
+    std::vector<const VerifiedRecord *> starts, ends, scout_starts, scout_ends, notes, refused;
+};
+
+Candidates *sorted_in(Candidates &all, const VerifiedRecord &record) {
+    if (!record.refused.empty()) {
+        all.refused.push_back(&record);
+        return &all;
+    }
+    switch (record.name.kind) {
+    case RecordKind::start:
+        all.starts.push_back(&record);
+        break;
+    case RecordKind::end:
+        all.ends.push_back(&record);
+        break;
+    case RecordKind::scout_start:
+        all.scout_starts.push_back(&record);
+        break;
+    case RecordKind::scout_end:
+        all.scout_ends.push_back(&record);
+        break;
+    case RecordKind::failed:
+        all.notes.push_back(&record);
+        break;
+    }
+    return &all;
+}
+
+void pair_into(const std::vector<const VerifiedRecord *> &starts, const std::vector<const VerifiedRecord *> &ends,
+               const PairingWindow &window, const VerifiedRecord *&start, const VerifiedRecord *&end) {
+    const auto times = [](const std::vector<const VerifiedRecord *> &records) {
+        std::vector<std::int64_t> result;
+        for (const auto *record : records)
+            result.push_back(record->name.time_ns);
+        return result;
+    };
+    const auto pairing = pair_records(times(starts), times(ends), window);
+    if (pairing.start)
+        start = starts[*pairing.start];
+    if (pairing.end)
+        end = ends[*pairing.end];
+}
+
+/// "end: munge ..." -> the text after the phase, when the note is of that phase.
+std::string note_of(const VerifiedRecord &record, Phase phase) {
+    const auto prefix = std::string(to_string(phase)) + ": ";
+    return record.note.starts_with(prefix) ? record.note.substr(prefix.size()) : std::string();
+}
+
+NodeRecords pair_node(const Candidates &of, const PairingWindow &window) {
+    NodeRecords node;
+    pair_into(of.starts, of.ends, window, node.start, node.end);
+    pair_into(of.scout_starts, of.scout_ends, window, node.scout_start, node.scout_end);
+    const auto latest = window.ticket_ns + window.skew_ns;
+    for (const auto *record : of.notes) {
+        const auto time = record->name.time_ns;
+        if (time < window.not_before_ns)
+            continue;
+        if (node.start == nullptr && time <= latest)
+            if (auto text = note_of(*record, Phase::start); !text.empty())
+                node.start_note = std::move(text);
+        if (node.end == nullptr && time >= window.ticket_ns - window.skew_ns)
+            if (auto text = note_of(*record, Phase::end); !text.empty())
+                node.end_note = std::move(text);
+    }
+    for (const auto *record : of.refused) {
+        if (record->name.kind == RecordKind::start && node.start == nullptr)
+            node.start_refused = record->refused;
+        if (record->name.kind == RecordKind::end && node.end == nullptr)
+            node.end_refused = record->refused;
+    }
+    return node;
+}
+
+std::string missing_because(const std::string &what, const std::string &note, const std::string &refused,
+                            const std::string &spool_problem) {
+    if (!note.empty())
+        return what + "; the node says, unsigned: " + note;
+    if (!refused.empty())
+        return what + " to be believed; " + refused;
+    if (!spool_problem.empty())
+        return what + "; spool: " + spool_problem;
+    return what;
+}
+
+const ScoutSnapshot *scout_of(const VerifiedRecord *record) {
+    return record != nullptr && record->record ? std::get_if<ScoutSnapshot>(&record->record->snapshot) : nullptr;
+}
+
+const NodeSnapshot *node_of(const VerifiedRecord *record) {
+    return record != nullptr && record->record ? std::get_if<NodeSnapshot>(&record->record->snapshot) : nullptr;
+}
+
+std::size_t fullness(const ScoutSnapshot *snapshot) { return snapshot == nullptr ? 0 : snapshot->ports.size(); }
+
+void list_problems(JobEvidence &evidence, const JobRecords &records, const PairingWindow &window) {
+    std::size_t refusals = 0;
+    for (const auto &[file, record] : records) {
+        if (record.name.time_ns < window.not_before_ns)
+            continue;
+        if (!record.refused.empty() && ++refusals <= refusals_listed)
+            evidence.problems.push_back({record.name.node, "", record.refused});
+        evidence.problems.insert(evidence.problems.end(), record.problems.begin(), record.problems.end());
+    }
+    if (refusals > refusals_listed)
+        evidence.problems.push_back(
+            {"spool", "", std::to_string(refusals - refusals_listed) + " more forged or copied records"});
+}
+
+void add_routes(JobEvidence &evidence, const Config &config) {
+    if (evidence.map == nullptr)
+        return;
+    const auto &map = *evidence.map;
+    const auto routes = [&](const std::optional<ScoutSnapshot> &scout) -> std::optional<fabric::Routes> {
+        if (!scout || scout->hosts.empty())
+            return std::nullopt;
+        return fabric::analyse(fabric::LftView(map, scout->lfts), query_from(map, scout->hosts, config));
+    };
+    evidence.routes_start = routes(evidence.scout.start);
+    evidence.routes_end = routes(evidence.scout.end);
+    for (const auto *scout : {&evidence.scout.start, &evidence.scout.end})
+        if (*scout && (*scout)->map_id != 0 && (*scout)->map_id != map.id) {
+            evidence.problems.push_back({"map", "", "it was rebuilt since the scout used it; routes by the new one"});
+            break;
+        }
+}
+
+} // namespace
+
+std::vector<NodeRecords> pair_nodes(const std::vector<std::string> &nodes, const JobRecords &records,
+                                    const PairingWindow &window) {
+    std::unordered_map<std::string, Candidates> by_node;
+    for (const auto &[file, record] : records)
+        sorted_in(by_node[record.name.node], record);
+    std::vector<NodeRecords> result;
+    result.reserve(nodes.size());
+    for (const auto &node : nodes) {
+        const auto found = by_node.find(node);
+        result.push_back(found == by_node.end() ? NodeRecords{} : pair_node(found->second, window));
+    }
+    return result;
+}
+
+ScoutEvidence choose_scout(const std::vector<NodeRecords> &nodes) {
+    const ScoutSnapshot *start = nullptr, *end = nullptr;
+    const ScoutSnapshot *fullest_start = nullptr, *fullest_end = nullptr;
+    for (const auto &node : nodes) {
+        const auto *first = scout_of(node.scout_start);
+        const auto *last = scout_of(node.scout_end);
+        if (first != nullptr && (fullest_start == nullptr || fullness(first) > fullness(fullest_start)))
+            fullest_start = first;
+        if (last != nullptr && (fullest_end == nullptr || fullness(last) > fullness(fullest_end)))
+            fullest_end = last;
+        if (std::min(fullness(first), fullness(last)) > std::min(fullness(start), fullness(end))) {
+            start = first;
+            end = last;
+        }
+    }
+    if (start == nullptr) {
+        start = fullest_start;
+        end = fullest_end;
+    }
+    ScoutEvidence evidence;
+    if (start != nullptr)
+        evidence.start = *start;
+    else
+        evidence.start_problem = "no START record of a scout";
+    if (end != nullptr)
+        evidence.end = *end;
+    else
+        evidence.end_problem = "no END record of a scout";
+    return evidence;
+}
+
+JobEvidence build_evidence(const EvidenceSource &source, const Config &config) {
+    JobEvidence evidence;
+    evidence.job = source.job;
+    const auto paired = pair_nodes(source.job.node_names, *source.records, source.window);
+    for (std::size_t i = 0; i < paired.size(); ++i) {
+        const auto &records = paired[i];
+        NodeEvidence node;
+        node.node = source.job.node_names[i];
+        if (const auto *snapshot = node_of(records.start))
+            node.start = *snapshot;
+        else
+            node.start_problem =
+                missing_because("no START record", records.start_note, records.start_refused, source.spool_problem);
+        if (const auto *snapshot = node_of(records.end))
+            node.end = *snapshot;
+        else
+            node.end_problem =
+                missing_because("no END record within " + std::to_string(source.waited_s) + " s of the job's end",
+                                records.end_note, records.end_refused, source.spool_problem);
+        node.slurmd_died = !node.end && source.job.state == "NODE_FAIL";
+        evidence.nodes.push_back(std::move(node));
+    }
+    evidence.scout = choose_scout(paired);
+    list_problems(evidence, *source.records, source.window);
+    if (!source.spool_problem.empty())
+        evidence.problems.push_back({"spool", "", source.spool_problem});
+    evidence.map = source.map;
+    if (source.map == nullptr)
+        evidence.problems.push_back(
+            {"map", "", source.map_problem.empty() ? "no map yet: fabric-check map build" : source.map_problem});
+    add_routes(evidence, config);
+    return evidence;
+}
+
+std::vector<RecordName> consumed_by(const std::vector<NodeRecords> &nodes, const std::vector<RecordName> &all,
+                                    const PairingWindow &window) {
+    std::set<std::string> names;
+    for (const auto &node : nodes)
+        for (const auto *record : {node.start, node.end, node.scout_start, node.scout_end})
+            if (record != nullptr)
+                names.insert(record->name.file_name());
+    std::vector<RecordName> consumed;
+    for (const auto &name : all) {
+        const bool of_its_time =
+            name.time_ns >= window.not_before_ns && name.time_ns <= window.ticket_ns + window.skew_ns;
+        if (of_its_time || names.contains(name.file_name()))
+            consumed.push_back(name);
+    }
+    return consumed;
+}
+
+} // namespace fabric_check

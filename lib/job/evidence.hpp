@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "config/config.hpp"
+#include "job/accounting.hpp"
+#include "record/pairing.hpp"
+#include "record/spool.hpp"
+#include "verdict/job_verdict.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace fabric_check {
+
+/// Verified files of one job's in the spool, by file name.
+using JobRecords = std::map<std::string, VerifiedRecord>;
+
+/// What the spool holds of one node for one ticket; points into JobRecords.
+struct NodeRecords {
+    const VerifiedRecord *start = nullptr, *end = nullptr;
+    const VerifiedRecord *scout_start = nullptr, *scout_end = nullptr;
+    std::string start_note, end_note; ///< what the node's unsigned notes say; empty: none
+    std::string start_refused, end_refused; ///< why a record was refused; empty: none was
+    /// Nothing more is to come: an END, or the node's word that it could not sign one.
+    bool finished() const { return end != nullptr || !end_note.empty(); }
+};
+
+/// Pairs the records of each of `nodes`. Records that were refused take no part. Pure.
+std::vector<NodeRecords> pair_nodes(const std::vector<std::string> &nodes, const JobRecords &records,
+                                    const PairingWindow &window);
+
+/// The scout's readings to judge by: of a node that read both times if there is one with switch ports in both, else the
+/// fullest START and the fullest END. Pure.
+ScoutEvidence choose_scout(const std::vector<NodeRecords> &nodes);
+
+/// What build_evidence starts from.
+struct EvidenceSource {
+    JobInfo job;                 ///< node_names: one NodeEvidence each
+    const JobRecords *records = nullptr;
+    PairingWindow window;
+    unsigned waited_s = 0;       ///< for END records, for the report
+    std::string spool_problem;   ///< empty: the spool is in order
+    const fabric::Map *map = nullptr;
+    std::string map_problem;     ///< why there is no map; empty: there simply is none yet
+};
+
+/// Everything judge_job needs, routes by the LFT blocks live at start and end included.
+JobEvidence build_evidence(const EvidenceSource &source, const Config &config);
+
+/// The files that a finished ticket uses up: what was paired, and everything else of this instance's time. Pure.
+std::vector<RecordName> consumed_by(const std::vector<NodeRecords> &nodes, const std::vector<RecordName> &all,
+                                    const PairingWindow &window);
+
+} // namespace fabric_check

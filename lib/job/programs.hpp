@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "base/result.hpp"
+#include "config/config.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace fabric_check {
+
+/// Absolute path of one of our programs ("fabric-check-finisher", "fabric-check"): in config.libexec when set, beside the
+/// running program (also ../bin and ../libexec/fabric-check of it), or where it was configured to be installed.
+Result<std::string> find_program(const Config &config, const std::string &name);
+
+/// The uid of SlurmUser as configured (name or number; empty: root), who alone may read records.
+Result<std::uint32_t> slurm_uid(const Config &config);
+
+} // namespace fabric_check

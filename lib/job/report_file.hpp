@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "base/result.hpp"
+#include "record/spool.hpp"
+#include "verdict/job_verdict.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fabric_check {
+
+/// "<job>.<restart>.json": the report's file in the spool's reports/.
+std::string report_name(const JobInfo &job);
+/// Names under which users know the job: "<array>_<task>.<restart>.json", "<hetjob>+<offset>.<restart>.json".
+std::vector<std::string> report_aliases(const JobInfo &job);
+
+/// Writes the report (0644) and links its aliases to it, creating reports/ where it is missing.
+Status write_report(const SpoolLayout &spool, const JobInfo &job, const std::string &json);
+
+/// The line of a report of exactly this instance (same job, start and end) that an earlier finisher wrote.
+std::optional<std::string> line_of_report(const SpoolLayout &spool, const JobInfo &job);
+
+/// Why reports cannot be written or records not be read; empty: all is well. Writes nothing.
+std::string check_spool(const SpoolLayout &spool);
+
+} // namespace fabric_check

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Everything that depends on a release of Slurm. Written against 22.05; later releases rename the list types (auto takes
+// whatever they are), put fields in front of others (all are set by name) and change structure sizes (one build for each
+// major release).
+#include "base/hostlist.hpp"
+#include "base/text.hpp"
+#include "job/accounting.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <set>
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <slurm/slurmdb.h>
+#include <unistd.h>
+
+namespace fabric_check {
+namespace {
+
+std::string text(const char *value) { return value == nullptr ? std::string() : std::string(value); }
+
+/// The list of an API call; its elements are destroyed as the list was told when it was made.
+template <class List> class OwnedList {
+public:
+    explicit OwnedList(List list) : list_(list) {}
+    OwnedList(const OwnedList &) = delete;
+    OwnedList &operator=(const OwnedList &) = delete;
+    ~OwnedList() {
+        if (list_ != nullptr)
+            slurm_list_destroy(list_);
+    }
+    List get() const { return list_; }
+    explicit operator bool() const { return list_ != nullptr; }
+    int count() const { return list_ == nullptr ? 0 : slurm_list_count(list_); }
+
+    template <class Element, class Each> void for_each(const Each &each) const {
+        auto iterator = slurm_list_iterator_create(list_);
+        while (auto *element = static_cast<Element *>(slurm_list_next(iterator)))
+            each(*element);
+        slurm_list_iterator_destroy(iterator);
+    }
+
+private:
+    List list_;
+};
+
+/// A list that points to what it does not own.
+auto borrowed_list() { return OwnedList(slurm_list_create(nullptr)); }
+
+constexpr std::uint32_t terminal_states[] = {JOB_COMPLETE,  JOB_CANCELLED, JOB_FAILED,   JOB_TIMEOUT, JOB_NODE_FAIL,
+                                             JOB_PREEMPTED, JOB_BOOT_FAIL, JOB_DEADLINE, JOB_OOM,     JOB_REQUEUE,
+                                             JOB_REQUEUE_HOLD, JOB_SPECIAL_EXIT};
+
+std::string state_name(std::uint32_t state) {
+    if ((state & (JOB_REQUEUE | JOB_REQUEUE_HOLD | JOB_SPECIAL_EXIT)) != 0)
+        return "REQUEUED";
+    static constexpr const char *names[] = {"PENDING", "RUNNING",   "SUSPENDED", "COMPLETED", "CANCELLED", "FAILED",
+                                            "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "DEADLINE",  "OUT_OF_MEMORY"};
+    const auto base = state & JOB_STATE_BASE;
+    return base < std::size(names) ? names[base] : "UNKNOWN";
+}
+
+bool is_terminal(std::uint32_t state) {
+    return (state & (JOB_REQUEUE | JOB_REQUEUE_HOLD | JOB_SPECIAL_EXIT)) != 0 ||
+           (state & JOB_STATE_BASE) > JOB_SUSPENDED;
+}
+
+std::uint32_t known(std::uint32_t value) { return value == NO_VAL || value == INFINITE ? 0 : value; }
+
+JobInstance instance_of(const slurmdb_job_rec_t &record) {
+    JobInstance instance;
+    auto &job = instance.job;
+    job.id = record.jobid;
+    job.array_job_id = known(record.array_job_id);
+    if (job.array_job_id != 0 && record.array_task_id != NO_VAL)
+        job.array_task_id = record.array_task_id;
+    job.het_job_id = known(record.het_job_id);
+    job.het_job_offset = known(record.het_job_offset);
+    job.cluster = text(record.cluster);
+    job.user = text(record.user);
+    job.partition = text(record.partition);
+    job.name = text(record.jobname);
+    job.uid = record.uid;
+    job.start = record.start;
+    job.end = record.end;
+    job.state = state_name(record.state);
+    job.nodes = text(record.nodes);
+    if (auto names = expand_hostlist(job.nodes); names && job.nodes != "None assigned")
+        job.node_names = std::move(*names);
+    instance.submit = record.submit;
+    instance.ended = record.end > 0 && is_terminal(record.state);
+    instance.system_comment = text(record.system_comment);
+    instance.admin_comment = text(record.admin_comment);
+    instance.comment = text(record.derived_es);
+    return instance;
+}
+
+/// A condition for exactly one job, with the lists it points to.
+class JobCondition {
+public:
+    /// With a task id the job id must be the array's: a plain id rewrites all tasks where it equals the array's.
+    JobCondition(std::uint32_t job_id, std::uint32_t array_job_id, std::optional<std::uint32_t> task)
+        : steps_(borrowed_list()), states_(borrowed_list()), clusters_(borrowed_list()) {
+        const bool is_task = array_job_id != 0 && task;
+        step_.array_task_id = is_task ? *task : NO_VAL;
+        step_.het_job_offset = NO_VAL;
+        step_.step_id.job_id = is_task ? array_job_id : job_id;
+        step_.step_id.step_id = NO_VAL;
+        step_.step_id.step_het_comp = NO_VAL;
+        slurm_list_append(steps_.get(), &step_);
+        condition_.step_list = steps_.get();
+        prepare();
+    }
+    /// For jobs of one cluster on these nodes.
+    JobCondition(const std::string &cluster, const std::string &nodes)
+        : steps_(borrowed_list()), states_(borrowed_list()), clusters_(borrowed_list()), cluster_(cluster),
+          nodes_(nodes) {
+        slurm_list_append(clusters_.get(), cluster_.data());
+        condition_.cluster_list = clusters_.get();
+        condition_.used_nodes = nodes_.data();
+        prepare();
+    }
+    JobCondition(const JobCondition &) = delete;
+    JobCondition &operator=(const JobCondition &) = delete;
+
+    /// Only a record that has ended at `end`, which also means that the database has heard of the end. The comparisons
+    /// are strict.
+    void ended_at(std::int64_t end) {
+        for (const auto state : terminal_states)
+            state_texts_.push_back(std::to_string(state));
+        for (auto &state : state_texts_)
+            slurm_list_append(states_.get(), state.data());
+        condition_.state_list = states_.get();
+        window(end - 1, end + 1);
+    }
+    void window(std::int64_t start, std::int64_t end) {
+        condition_.usage_start = start;
+        condition_.usage_end = end;
+    }
+    slurmdb_job_cond_t *get() { return &condition_; }
+
+private:
+    void prepare() {
+        condition_.db_flags = SLURMDB_JOB_FLAG_NOTSET; // zero would match nothing
+        condition_.flags =
+            JOBCOND_FLAG_DUP | JOBCOND_FLAG_NO_TRUNC | JOBCOND_FLAG_NO_STEP | JOBCOND_FLAG_NO_WHOLE_HETJOB;
+    }
+
+    decltype(borrowed_list()) steps_, states_, clusters_;
+    std::vector<std::string> state_texts_;
+    std::string cluster_, nodes_;
+    slurm_selected_step_t step_{};
+    slurmdb_job_cond_t condition_{};
+};
+
+class SlurmAccounting final : public Accounting {
+public:
+    ~SlurmAccounting() override { close(); }
+
+    Result<std::vector<JobInstance>> instances(const Ticket &ticket) override {
+        JobCondition condition(ticket.job_id, ticket.array_job_id, ticket.array_task_id);
+        auto records = query(condition, "job " + std::to_string(ticket.job_id));
+        if (!records)
+            return records;
+        auto &found = *records;
+        std::erase_if(found, [&](const JobInstance &instance) { return instance.job.id != ticket.job_id; });
+        std::stable_sort(found.begin(), found.end(),
+                         [](const JobInstance &a, const JobInstance &b) { return a.submit < b.submit; });
+        unsigned restart = 0;
+        for (auto &instance : found)
+            instance.job.restart = restart++;
+        return records;
+    }
+
+    Status attach(const JobInstance &instance, CommentField field, const std::string &value) override {
+        if (!connect())
+            return away();
+        JobCondition condition(instance.job.id, instance.job.array_job_id, instance.job.array_task_id);
+        condition.ended_at(instance.job.end);
+        slurmdb_job_rec_t change{};
+        change.derived_ec = NO_VAL;
+        std::string copy = value;
+        switch (field) {
+        case CommentField::admin_comment:
+            change.admin_comment = copy.data();
+            break;
+        case CommentField::comment:
+            change.derived_es = copy.data();
+            break;
+        case CommentField::system_comment:
+            change.system_comment = copy.data();
+            break;
+        }
+        errno = 0;
+        const OwnedList changed(slurmdb_job_modify(connection_, condition.get(), &change));
+        // No match: an empty list up to 23.11, nothing and this errno from 24.11.
+        const int error = errno;
+        if (!changed && error != SLURM_NO_CHANGE_IN_DATA)
+            return failure("job " + std::to_string(instance.job.id), error);
+        if (changed.count() == 0)
+            return Error{Errc::not_found, "slurmdbd: no ended record of job " + std::to_string(instance.job.id) +
+                                              " at " + format_time(instance.job.end) + " yet"};
+        if (slurmdb_connection_commit(connection_, true) != SLURM_SUCCESS)
+            return failure("commit", errno);
+        return {};
+    }
+
+    Result<std::vector<std::uint32_t>> sharing(const JobInstance &instance) override {
+        std::set<std::uint32_t> others;
+        if (instance.job.nodes.empty() || instance.job.cluster.empty())
+            return std::vector<std::uint32_t>();
+        JobCondition condition(instance.job.cluster, instance.job.nodes);
+        condition.window(instance.job.start, std::max(instance.job.end, instance.job.start + 1));
+        const auto records = query(condition, "jobs on " + instance.job.nodes);
+        if (!records)
+            return records.error();
+        for (const auto &other : *records) {
+            const bool overlaps = other.job.start != 0 && other.job.start < instance.job.end &&
+                                  (other.job.end == 0 || other.job.end > instance.job.start);
+            if (overlaps && other.job.id != instance.job.id)
+                others.insert(other.job.id);
+        }
+        return std::vector<std::uint32_t>(others.begin(), others.end());
+    }
+
+private:
+    Result<std::vector<JobInstance>> query(JobCondition &condition, const std::string &what) {
+        if (!connect())
+            return away();
+        errno = 0;
+        const OwnedList list(slurmdb_jobs_get(connection_, condition.get()));
+        if (!list)
+            return failure(what, errno);
+        std::vector<JobInstance> found;
+        list.template for_each<slurmdb_job_rec_t>([&](const slurmdb_job_rec_t &record) {
+            // A resized job leaves a record of its earlier size behind; it is no instance.
+            if ((record.state & JOB_RESIZING) == 0)
+                found.push_back(instance_of(record));
+        });
+        return found;
+    }
+
+    bool connect() {
+        if (connection_ == nullptr) {
+            std::uint16_t flags = 0;
+            connection_ = slurmdb_connection_get(&flags); // also something when slurmdbd is down
+        }
+        return connection_ != nullptr;
+    }
+    void close() {
+        if (connection_ != nullptr)
+            slurmdb_connection_close(&connection_);
+        connection_ = nullptr;
+    }
+    static Error away() { return {Errc::unavailable, "slurmdbd: no connection; is it running?"}; }
+
+    Error failure(const std::string &what, int error) {
+        close();
+        const std::string reason = error == 0 ? "no answer" : text(slurm_strerror(error));
+        if (error == ESLURM_ACCESS_DENIED)
+            return {Errc::denied, "slurmdbd: " + what + ": " + reason +
+                                      "; the finisher must run as SlurmUser, root or an Operator"};
+        return {Errc::unavailable, "slurmdbd: " + what + ": " + reason + "; is it running?"};
+    }
+
+    void *connection_ = nullptr;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Accounting>> slurm_accounting(const std::string &slurm_conf) {
+    if (!slurm_conf.empty()) {
+        if (access(slurm_conf.c_str(), R_OK) != 0)
+            return errno_error("slurm.conf: " + slurm_conf, errno);
+        // The plugins and the host list code read it again, each from the environment.
+        setenv("SLURM_CONF", slurm_conf.c_str(), 1);
+    }
+    static const bool initialised = [&] {
+        slurm_init(slurm_conf.empty() ? nullptr : slurm_conf.c_str());
+        return true;
+    }();
+    (void)initialised;
+    return std::unique_ptr<Accounting>(std::make_unique<SlurmAccounting>());
+}
+
+} // namespace fabric_check
