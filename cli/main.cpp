@@ -21,6 +21,7 @@ int run(int argc, char **argv) {
     app.add_option("--map", context.map_file, "Fabric map to use instead of the spool's")->type_name("FILE");
     fabric_check::cli::add_snapshot(app, context);
     fabric_check::cli::add_diff(app, context);
+    fabric_check::cli::add_map(app, context);
     app.footer("Exit codes: 0 done or clean, 1 a finding, 2 usage or configuration, 3 no answer, 4 the environment failed.");
 
     try {

@@ -80,7 +80,8 @@ private:
     std::unique_ptr<void, Free> out_, in_; ///< umad header and one MAD each
 };
 
-/// Is there any card with a umad device here? The error names the remedy.
-Status umad_present();
+/// Is there such a port here (empty and 0: any active one)? libibumad and libibnetdisc complain on stderr without one,
+/// so it is asked for first. The error names the remedy.
+Status umad_present(const std::string &device, unsigned port);
 
 } // namespace fabric_check::mad

@@ -19,10 +19,15 @@ std::string port_name(const std::string &device, unsigned port) {
 
 } // namespace
 
-Status umad_present() {
-    char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN];
-    if (umad_init() < 0 || umad_get_cas_names(names, UMAD_MAX_DEVICES) <= 0)
-        return Error{Errc::unavailable, "umad: no RDMA card on this host (is the driver loaded, and ib_umad?)"};
+Status umad_present(const std::string &device, unsigned port) {
+    umad_port_t found;
+    if (umad_init() < 0 ||
+        umad_get_port(device.empty() ? nullptr : device.c_str(), static_cast<int>(port), &found) < 0)
+        return Error{Errc::unavailable,
+                     device.empty() ? "umad: no active InfiniBand port on this host (is a card there, its driver "
+                                      "loaded, its link up?)"
+                                    : port_name(device, port) + ": there is no such port on this host"};
+    umad_release_port(&found);
     return {};
 }
 
@@ -32,7 +37,7 @@ UmadTransport::UmadTransport(int port_id, int smp_agent, int gmp_agent, void *ou
     : port_id_(port_id), smp_agent_(smp_agent), gmp_agent_(gmp_agent), out_(out), in_(in) {}
 
 Result<std::unique_ptr<UmadTransport>> UmadTransport::open(const std::string &device, unsigned port) {
-    if (auto present = umad_present(); !present)
+    if (auto present = umad_present(device, port); !present)
         return present.error();
     const int port_id = umad_open_port(device.empty() ? nullptr : device.c_str(), static_cast<int>(port));
     if (port_id < 0) {
