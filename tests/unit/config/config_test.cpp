@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config/config.hpp"
+#include "base/file.hpp"
+#include "base/temporary.hpp"
+#include "base/text.hpp"
+#include "config/keys.hpp"
+#include "sources/sysfs.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+namespace fabric_check {
+namespace {
+
+using test::TemporaryDirectory;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Config parsed(const std::string &text) {
+    const auto config = parse_config(text, "f.toml");
+    EXPECT_TRUE(config.ok()) << (config ? "" : config.error().message);
+    return config ? *config : Config{};
+}
+
+std::string error_of(const std::string &text) {
+    const auto config = parse_config(text, "f.toml");
+    EXPECT_FALSE(config.ok()) << text;
+    if (config.ok()) {
+        return "";
+    }
+    EXPECT_EQ(config.error().code, Errc::usage);
+    return config.error().message;
+}
+
+/// All values as the table reads them back: one way to compare configurations.
+std::vector<std::string> values(const Config &config) {
+    std::vector<std::string> all;
+    for (const config::Key &key : config::keys()) {
+        all.push_back(std::string(key.section) + "." + key.name + "=" + config::value_of(key, config));
+    }
+    return all;
+}
+
+TEST(ParseConfig, OfNothingIsTheDefaults) { EXPECT_EQ(values(parsed("")), values(Config{})); }
+TEST(ParseConfig, TakesEveryKindOfValue) {
+    const Config config = parsed("spool = \"/shared/fabric\"\nsyslog = false\nscouts = 3\nservices = \"stor[01-08]\"\n"
+                                 "[thresholds]\nmin_traffic_mb = 5\nspread = 2\nbit_error_rate = 1e-15\n");
+    EXPECT_EQ(config.spool, "/shared/fabric");
+    EXPECT_FALSE(config.syslog);
+    EXPECT_EQ(config.scouts, 3U);
+    EXPECT_EQ(config.services, "stor[01-08]");
+    EXPECT_EQ(config.thresholds.min_traffic_mb, 5U);
+    EXPECT_EQ(config.thresholds.spread, 2.0); // an integer does for a number
+    EXPECT_EQ(config.thresholds.bit_error_rate, 1e-15);
+}
+TEST(ParseConfig, TakesAddressesOfNodesSinglyAndAsLists) {
+    const Config config = parsed("[munge.addresses]\nnode01 = \"10.0.0.1\"\n\"node02\" = [\"10.0.0.2\", \"fe80::2\"]\n");
+    EXPECT_THAT(config.munge.addresses.at("node01"), ElementsAre("10.0.0.1"));
+    EXPECT_THAT(config.munge.addresses.at("node02"), ElementsAre("10.0.0.2", "fe80::2"));
+}
+
+TEST(ParseConfig, NamesFileLineAndValidKeysForAnUnknownKey) {
+    EXPECT_EQ(error_of("spool = \"/s\"\n\n[hooks]\nbudget = 1\n"), "f.toml:4: key 'hooks.budget': not known; valid: budget_ms");
+}
+TEST(ParseConfig, ListsTheSectionsForAnUnknownOne) {
+    EXPECT_THAT(error_of("[hook]\nbudget_ms = 1\n"),
+                testing::AllOf(HasSubstr("f.toml:1: key 'hook': not known; valid: spool, state"),
+                               HasSubstr("[hooks], [mad], [finisher], [munge], [slurm]")));
+}
+TEST(ParseConfig, NamesTheChoices) {
+    EXPECT_EQ(error_of("default_mode = \"on\"\n"),
+              "f.toml:1: key 'default_mode': \"on\" is not one of them; valid: report, off");
+}
+TEST(ParseConfig, NamesTheRange) {
+    EXPECT_EQ(error_of("[mad]\nwindow = 129\n"), "f.toml:2: key 'mad.window': 129 is out of range; valid: 1 to 128");
+}
+TEST(ParseConfig, TakesBothEndsOfARangeAndNothingBeyond) {
+    EXPECT_EQ(parsed("[mad]\nwindow = 1\n").mad.window, 1U);
+    EXPECT_EQ(parsed("[mad]\nwindow = 128\n").mad.window, 128U);
+    EXPECT_THAT(error_of("[mad]\nwindow = 0\n"), HasSubstr("out of range"));
+    EXPECT_THAT(error_of("[mad]\nwindow = -1\n"), HasSubstr("out of range"));
+    EXPECT_EQ(parsed("[thresholds]\nhot_share = 1.0\n").thresholds.hot_share, 1.0);
+    EXPECT_THAT(error_of("[thresholds]\nhot_share = 0.0\n"), HasSubstr("valid: above 0 to 1"));
+    EXPECT_EQ(parsed("[thresholds]\nown_share = 0\n").thresholds.own_share, 0.0);
+}
+TEST(ParseConfig, RefusesNumbersThatAreNone) {
+    EXPECT_THAT(error_of("[thresholds]\nspread = nan\n"), HasSubstr("out of range"));
+    EXPECT_THAT(error_of("[thresholds]\nspread = inf\n"), HasSubstr("out of range"));
+}
+TEST(ParseConfig, RefusesTheWrongType) {
+    EXPECT_THAT(error_of("spool = 1\n"), HasSubstr("f.toml:1: key 'spool': not a string; valid: an absolute path"));
+    EXPECT_THAT(error_of("syslog = \"yes\"\n"), HasSubstr("key 'syslog': not a boolean; valid: true, false"));
+    EXPECT_THAT(error_of("scouts = 2.0\n"), HasSubstr("key 'scouts': not an integer"));
+    EXPECT_THAT(error_of("scouts = true\n"), HasSubstr("key 'scouts': not an integer"));
+    EXPECT_THAT(error_of("[thresholds]\nspread = \"2\"\n"), HasSubstr("not a number"));
+    EXPECT_THAT(error_of("hooks = 1\n"), HasSubstr("key 'hooks': not a section; valid: [hooks]"));
+    EXPECT_THAT(error_of("[spool]\n"), HasSubstr("key 'spool': not a string"));
+}
+TEST(ParseConfig, RefusesARelativeOrEmptyPath) {
+    EXPECT_THAT(error_of("spool = \"spool\"\n"), HasSubstr("\"spool\" is relative"));
+    EXPECT_THAT(error_of("spool = \"\"\n"), HasSubstr("key 'spool': empty"));
+    EXPECT_EQ(parsed("log_file = \"\"\n").log_file, "");
+}
+TEST(ParseConfig, RefusesControlCharacters) { EXPECT_THAT(error_of("spool = \"/a\\nb\"\n"), HasSubstr("control character")); }
+TEST(ParseConfig, RefusesABrokenHostlist) {
+    EXPECT_THAT(error_of("services = \"stor[01-08\"\n"), HasSubstr("key 'services': hostlist \"stor[01-08\": a bracket does not close"));
+}
+TEST(ParseConfig, NamesTheLineOfASyntaxError) { EXPECT_THAT(error_of("spool = \"/s\"\nstate = \n"), HasSubstr("f.toml:2: ")); }
+TEST(ParseConfig, RefusesAKeyGivenTwice) { EXPECT_THAT(error_of("scouts = 1\nscouts = 2\n"), HasSubstr("f.toml:2: ")); }
+TEST(ParseConfig, RefusesPausesThatContradictEachOther) {
+    EXPECT_EQ(error_of("[finisher]\nend_wait_s = 121\n"),
+              "f.toml:2: key 'finisher.end_wait_max_s': less than end_wait_s; valid: at least end_wait_s");
+    EXPECT_THAT(error_of("[finisher]\nretry_s = 9\nretry_max_s = 8\n"), HasSubstr("f.toml:3: key 'finisher.retry_max_s'"));
+}
+TEST(ParseConfig, RefusesALinkThatDoesNotExist) {
+    EXPECT_THAT(error_of("[payload_ceilings]\n\"5X HDR\" = 1\n"),
+                HasSubstr("f.toml:2: key 'payload_ceilings.5X HDR': not a kind of link; valid: 1X, 2X, 4X"));
+}
+TEST(ParseConfig, RefusesACeilingThatIsNoRate) {
+    for (const char *value : {"0", "-1", "\"x\"", "nan", "10001"}) {
+        EXPECT_THAT(error_of(std::string("[payload_ceilings]\n\"4X HDR\" = ") + value + "\n"), HasSubstr("not a payload rate"));
+    }
+}
+TEST(ParseConfig, RefusesAddressesThatAreNone) {
+    for (const char *value : {"1", "[]x", "[1]", "\"\"", "[\"\"]"}) {
+        EXPECT_THAT(error_of(std::string("[munge.addresses]\nn = ") + value + "\n"), HasSubstr("f.toml:2: "));
+    }
+}
+TEST(ParseConfig, EscapesHostileKeys) { EXPECT_THAT(error_of("\"a\\u001b\" = 1\n"), HasSubstr("key 'a\\x1b'")); }
+
+TEST(PayloadCeiling, IsTheSitesOwnBeforeTheDefault) {
+    Config config;
+    EXPECT_EQ(config.payload_ceiling(link_rate(4, "HDR")), 22.6);
+    config.payload_ceilings["4X HDR"] = 23;
+    EXPECT_EQ(config.payload_ceiling(link_rate(4, "HDR")), 23);
+}
+TEST(PayloadCeiling, ScalesWithTheDataRate) {
+    EXPECT_DOUBLE_EQ(Config{}.payload_ceiling(link_rate(1, "HDR")), 5.65);
+    EXPECT_DOUBLE_EQ(Config{}.payload_ceiling(link_rate(4, "NDR")), 45.2);
+    EXPECT_DOUBLE_EQ(Config{}.payload_ceiling(link_rate(4, "EDR")), 11.3);
+}
+TEST(PayloadCeiling, OfAnUnknownRateIsZero) { EXPECT_EQ(Config{}.payload_ceiling(LinkRate{}), 0); }
+
+TEST(Expand, PutsTheNodeInAndKeepsOtherPercentSigns) {
+    EXPECT_EQ(Config{}.expand("/lab/%n/sys/%%/%x%", "node07"), "/lab/node07/sys/%/%x%");
+}
+
+std::string shipped() {
+    const auto text = read_file(FABRIC_CHECK_SOURCE_DIR "/etc/fabric-check.toml", 1 << 20);
+    EXPECT_TRUE(text.ok());
+    return text ? *text : "";
+}
+/// "#key = value" is a key, "# text" is prose.
+std::string uncommented(const std::string &text) {
+    std::string out;
+    for (std::string_view line : split(text, '\n')) {
+        if (line.size() > 1 && line[0] == '#' && line[1] != ' ') {
+            line.remove_prefix(1);
+        }
+        out += std::string(line) + "\n";
+    }
+    return out;
+}
+
+TEST(ShippedFile, IsWhatTheTableSays) {
+    EXPECT_EQ(shipped(), config::shipped_file()) << "etc/fabric-check.toml and lib/config/keys.cpp disagree";
+}
+TEST(ShippedFile, AsItIsGivesTheDefaults) { EXPECT_EQ(values(parsed(shipped())), values(Config{})); }
+TEST(ShippedFile, UncommentedGivesTheDefaults) {
+    const Config config = parsed(uncommented(shipped()));
+    EXPECT_EQ(values(config), values(Config{}));
+    for (const auto &[kind, ceiling] : config.payload_ceilings) {
+        EXPECT_EQ(ceiling, default_payload_ceilings().at(kind)) << kind;
+    }
+    EXPECT_FALSE(config.payload_ceilings.empty());
+}
+TEST(ShippedFile, HasEveryKeyOfTheListCommentedOut) {
+    const std::string text = shipped();
+    for (const ConfigKey &key : config_keys()) {
+        if (std::string_view(key.name).front() != '<') {
+            const std::string quote = std::string_view(key.name).find(' ') != std::string_view::npos ? "\"" : "";
+            EXPECT_THAT(text, HasSubstr("\n#" + quote + key.name + quote + " = " + key.fallback + "\n"));
+        }
+    }
+}
+TEST(ConfigKeys, HaveAMeaningAndAType) {
+    for (const ConfigKey &key : config_keys()) {
+        EXPECT_GE(std::string_view(key.meaning).size(), 10U) << key.name;
+        EXPECT_THAT(key.type, testing::AnyOf(testing::StrEq("string"), testing::StrEq("integer"), testing::StrEq("number"),
+                                             testing::StrEq("boolean"), testing::StrEq("strings")));
+    }
+}
+
+class Environment {
+public:
+    explicit Environment(const char *value) {
+        if (const char *old = std::getenv("FABRIC_CHECK_CONFIG")) {
+            old_ = old;
+        }
+        value != nullptr ? ::setenv("FABRIC_CHECK_CONFIG", value, 1) : ::unsetenv("FABRIC_CHECK_CONFIG");
+    }
+    Environment(const Environment &) = delete;
+    Environment &operator=(const Environment &) = delete;
+    ~Environment() { old_.empty() ? ::unsetenv("FABRIC_CHECK_CONFIG") : ::setenv("FABRIC_CHECK_CONFIG", old_.c_str(), 1); }
+
+private:
+    std::string old_;
+};
+
+TEST(ConfigPath, IsTheVariableBeforeTheDefault) {
+    const Environment none(nullptr);
+    EXPECT_EQ(config_path(), "/etc/fabric-check/fabric-check.toml");
+    const Environment set("/x.toml");
+    EXPECT_EQ(config_path(), "/x.toml");
+}
+TEST(FindConfig, PrefersTheOptionToTheVariable) {
+    const TemporaryDirectory directory;
+    const Environment set(directory.write("variable", "scouts = 3\n").c_str());
+    EXPECT_EQ(find_config(directory.write("option", "scouts = 4\n"))->scouts, 4U);
+    EXPECT_EQ(find_config("")->scouts, 3U);
+}
+TEST(FindConfig, MissesAFileThatWasNamed) {
+    const auto config = find_config("/nonexistent.toml");
+    ASSERT_FALSE(config.ok());
+    EXPECT_EQ(config.error().code, Errc::usage);
+    EXPECT_EQ(config.error().message, "configuration /nonexistent.toml: No such file or directory");
+}
+TEST(ConfigOrDefaults, GoesOnWithDefaultsAndTellsWhy) {
+    const TemporaryDirectory directory;
+    std::string error;
+    const Config config = config_or_defaults(directory.write("c", "scouts = 4\nx = 1\n"), &error);
+    EXPECT_EQ(values(config), values(Config{}));
+    EXPECT_THAT(error, HasSubstr("c:2: key 'x': not known"));
+}
+TEST(ConfigOrDefaults, IsSilentAboutAGoodFile) {
+    const TemporaryDirectory directory;
+    std::string error;
+    EXPECT_EQ(config_or_defaults(directory.write("c", "scouts = 4\n"), &error).scouts, 4U);
+    EXPECT_THAT(error, IsEmpty());
+}
+TEST(ConfigOrDefaults, TakesNoErrorSink) { EXPECT_EQ(config_or_defaults("/nonexistent.toml", nullptr).scouts, 2U); }
+
+} // namespace
+} // namespace fabric_check

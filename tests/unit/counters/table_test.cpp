@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "counters/reading.hpp"
+#include "counters/table.hpp"
+
+#include <gmock/gmock.h>
+
+#include <set>
+#include <string>
+
+namespace fabric_check {
+namespace {
+
+using testing::UnorderedElementsAre;
+
+std::set<std::string> required(PortKind kind, std::string_view driver) {
+    std::set<std::string> names;
+    for (const CounterInfo &row : counter_table()) {
+        if (required_in_ib(row, kind, driver)) {
+            names.emplace(row.name);
+        }
+    }
+    return names;
+}
+
+const CounterInfo &row(std::string_view name) {
+    const CounterInfo *found = find_counter(name);
+    static const CounterInfo none{};
+    EXPECT_NE(found, nullptr) << name;
+    return found != nullptr ? *found : none;
+}
+
+TEST(CounterTable, AsksASwitchPortForTheFivePmaCountersOnly) {
+    EXPECT_THAT(required(PortKind::switch_port, "mlx5_core"),
+                UnorderedElementsAre("SymbolErrorCounter", "LinkErrorRecoveryCounter", "LinkDownedCounter",
+                                     "PortRcvErrors", "PortXmitDiscards"));
+}
+TEST(CounterTable, AsksACardWithRetryCountersForTheThreeOfThemToo) {
+    EXPECT_THAT(required(PortKind::hca, "mlx5_core"),
+                UnorderedElementsAre("SymbolErrorCounter", "LinkErrorRecoveryCounter", "LinkDownedCounter",
+                                     "PortRcvErrors", "PortXmitDiscards", "packet_seq_err", "rnr_nak_retry_err",
+                                     "local_ack_timeout_err"));
+}
+TEST(CounterTable, AsksOtherAndUnknownDriversForNoRetryCounters) {
+    for (const char *driver : {"mlx4_core", "hfi1", "", "mlx5", "mlx5_corex"}) {
+        EXPECT_EQ(required(PortKind::hca, driver).size(), 5U) << driver;
+        EXPECT_FALSE(driver_has_retry_counters(driver)) << driver;
+    }
+}
+
+TEST(CounterTable, HasTheSpecifiedWidths) {
+    EXPECT_EQ(row("SymbolErrorCounter").width, 16);
+    EXPECT_EQ(row("LinkErrorRecoveryCounter").width, 8);
+    EXPECT_EQ(row("LinkDownedCounter").width, 8);
+    EXPECT_EQ(row("PortRcvErrors").width, 16);
+    EXPECT_EQ(row("PortXmitDiscards").width, 16);
+    EXPECT_EQ(row("LocalLinkIntegrityErrors").width, 4);
+    EXPECT_EQ(row("ExcessiveBufferOverrunErrors").width, 4);
+    EXPECT_EQ(row("PortXmitConstraintErrors").width, 8);
+    EXPECT_EQ(row("PortXmitWait").width, 32);
+    EXPECT_EQ(row("PortXmitData").width, 32);
+    EXPECT_EQ(row("PortUnicastXmitPkts").width, 64);
+}
+TEST(CounterTable, AssumesNoCapForAnyHwCounter) {
+    for (const CounterInfo &counter : counter_table()) {
+        if (counter.source == CounterSource::hw_counters) {
+            EXPECT_EQ(counter.width, 0) << counter.name;
+        }
+    }
+}
+TEST(CounterTable, HasTheLayersOfTheVerdict) {
+    EXPECT_EQ(row("SymbolErrorCounter").layer, Layer::physical);
+    EXPECT_EQ(row("LinkErrorRecoveryCounter").layer, Layer::physical);
+    EXPECT_EQ(row("LinkDownedCounter").layer, Layer::physical);
+    EXPECT_EQ(row("PortRcvErrors").layer, Layer::physical);
+    EXPECT_EQ(row("PortXmitDiscards").layer, Layer::lossless_broken);
+    EXPECT_EQ(row("packet_seq_err").layer, Layer::transport_retry);
+    EXPECT_EQ(row("rnr_nak_retry_err").layer, Layer::transport_retry);
+    EXPECT_EQ(row("local_ack_timeout_err").layer, Layer::transport_retry);
+}
+TEST(CounterTable, JudgesWhatItRequiresAndTheTwoKindsOfDisorder) {
+    std::set<std::string> graded;
+    for (const CounterInfo &counter : counter_table()) {
+        if (counter.graded) {
+            graded.emplace(counter.name);
+        }
+    }
+    std::set<std::string> expected = required(PortKind::hca, "mlx5_core");
+    expected.insert({"implied_nak_seq_err", "out_of_sequence"});
+    EXPECT_EQ(graded, expected);
+}
+TEST(CounterTable, NeverJudgesWaitOrMarks) {
+    for (const char *name : {"PortXmitWait", "np_cnp_sent", "rp_cnp_handled", "np_ecn_marked_roce_packets",
+                             "PortRcvRemotePhysicalErrors", "PortRcvSwitchRelayErrors", "VL15Dropped"}) {
+        EXPECT_FALSE(row(name).graded) << name;
+    }
+}
+TEST(CounterTable, ExplainsEveryCounterInOneLineWithAReference) {
+    for (const CounterInfo &counter : counter_table()) {
+        EXPECT_GE(counter.meaning.size(), 10U) << counter.name;
+        EXPECT_EQ(counter.meaning.find('\n'), std::string_view::npos) << counter.name;
+        EXPECT_FALSE(counter.reference.empty()) << counter.name;
+    }
+}
+
+TEST(FindCounter, FindsEveryRowByNameAndBySysfsFile) {
+    for (const CounterInfo &counter : counter_table()) {
+        EXPECT_EQ(find_counter(counter.name), &counter) << counter.name;
+        if (!counter.sysfs.empty()) {
+            EXPECT_EQ(find_counter(counter.sysfs), &counter) << counter.sysfs;
+        }
+    }
+}
+TEST(FindCounter, KnowsTheNamesOfOldKernelsAndTools) {
+    EXPECT_EQ(row("port_xmit_data_64").name, "PortXmitData");
+    EXPECT_EQ(row("port_multicast_rcv_packets").name, "PortMulticastRcvPkts");
+    EXPECT_EQ(row("SymbolErrors").name, "SymbolErrorCounter");
+    EXPECT_EQ(row("XmtDiscards").name, "PortXmitDiscards");
+}
+TEST(FindCounter, DoesNotKnowOthers) {
+    for (const char *name : {"", "lifespan", "symbol_erro", "symbol_errors", "zzz", "A"}) {
+        EXPECT_EQ(find_counter(name), nullptr) << name;
+    }
+}
+
+TEST(SaturationCap, IsAllOnesOfTheFieldsThatExist) {
+    EXPECT_EQ(saturation_cap(4), 15U);
+    EXPECT_EQ(saturation_cap(8), 255U);
+    EXPECT_EQ(saturation_cap(16), 65535U);
+    EXPECT_EQ(saturation_cap(32), 4294967295U);
+    EXPECT_EQ(saturation_cap(64), 18446744073709551615U);
+}
+TEST(SaturationCap, IsNoneForAnUnverifiedOrImpossibleWidth) {
+    for (const int width : {0, 1, 7, 63, 65, 255}) {
+        EXPECT_EQ(saturation_cap(static_cast<std::uint8_t>(width)), 0U) << width;
+    }
+}
+
+TEST(Layer, HasTheContractsWords) {
+    EXPECT_EQ(to_string(Layer::physical), "physical");
+    EXPECT_EQ(to_string(Layer::pause_storm), "pause-storm");
+    EXPECT_EQ(to_string(Layer::lossless_broken), "lossless-broken");
+    EXPECT_EQ(to_string(Layer::transport_retry), "transport-retry");
+    EXPECT_EQ(to_string(Layer::routing_imbalance), "routing-imbalance");
+    EXPECT_EQ(to_string(Layer::congestion), "congestion");
+    EXPECT_EQ(to_string(Layer::ungraded), "ungraded");
+}
+
+TEST(Absence, ReadsBackWhatItWrites) {
+    for (const Absence absence : {Absence::absent, Absence::unsupported, Absence::denied, Absence::unparsable, Absence::timed_out}) {
+        EXPECT_EQ(absence_from(to_string(absence)), absence);
+    }
+}
+TEST(Absence, OfOtherTextIsNone) {
+    EXPECT_EQ(absence_from("zero"), std::nullopt);
+    EXPECT_EQ(absence_from(""), std::nullopt);
+    EXPECT_EQ(absence_from(nullptr), std::nullopt);
+}
+
+} // namespace
+} // namespace fabric_check
