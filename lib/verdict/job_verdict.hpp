@@ -47,10 +47,7 @@ struct JobEvidence {
     std::vector<NodeEvidence> nodes; ///< in the job's order, one per node of the allocation
     ScoutEvidence scout;
     const fabric::Map *map = nullptr;        ///< may be null: no map, the switch side is incomplete
-    std::optional<fabric::Routes> routes_start, routes_end; ///< by the LFT blocks live at start and end
-    /// What routes_end (else routes_start) were analysed for: GroupPort::sources point into it. Without endpoints it is
-    /// taken to be the scout's hosts in their order, as query_from() lays them out.
-    fabric::Query query;
+    std::optional<fabric::Routes> routes_start, routes_end; ///< of query_from(that scout's hosts), by its LFT blocks
     std::vector<Problem> problems;           ///< forged records, spool, configuration, ...
     std::vector<std::uint32_t> shared_with;  ///< other jobs on its nodes meanwhile
 };
@@ -130,6 +127,8 @@ struct JobVerdict {
     std::uint64_t bytes_moved = 0; ///< transmitted by the job's host ports
     HwStatus hw = HwStatus::none;
     RouteStatus route = RouteStatus::unknown;
+    AdaptiveRouting adaptive_routing = AdaptiveRouting::unknown; ///< as configured, else as the scout found it
+    double seconds = 0; ///< between the scout's two readings; 0: not known
     std::vector<GroupMeasure> measures;
     int worst_group = -1; ///< index into the routes' groups, for isl= and spread=
     std::vector<HotPort> hot; ///< hottest first
@@ -139,6 +138,7 @@ struct JobVerdict {
     std::vector<std::string> notes;
 };
 
+/// Never throws on odd evidence: what does not fit together costs its part of the cover, with the reason.
 JobVerdict judge_job(const JobEvidence &evidence, const Config &config);
 
 const char *to_string(HwStatus hw) noexcept;

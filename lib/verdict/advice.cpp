@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "verdict/advice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace fabric_check {
+
+namespace {
+
+class Advice {
+public:
+    explicit Advice(const JobVerdict &verdict) : verdict_(verdict) {}
+
+    std::vector<std::string> run() {
+        by_word(verdict_.verdict);
+        if (!verdict_.rest.empty() && verdict_.rest != "clean" && verdict_.rest != "no-traffic") {
+            say(fmt::format("What could be read says {}; treat that as open until the gap is closed.", verdict_.rest));
+        }
+        if (verdict_.route == RouteStatus::imbalanced && verdict_.verdict != "routing-imbalance") {
+            say("The tables spread this job's nodes badly over the links between the switches, whatever the verdict: "
+                "see the routes below; another set of nodes may do better.");
+        }
+        return std::move(advice_);
+    }
+
+private:
+    void say(std::string text) { advice_.push_back(std::move(text)); }
+
+    std::string first_where() const { return verdict_.because.empty() ? std::string() : verdict_.because.front().where; }
+
+    bool because(const char *counter) const {
+        return std::any_of(verdict_.because.begin(), verdict_.because.end(),
+                           [counter](const Finding &finding) { return finding.counter == counter; });
+    }
+
+    bool hot_by(const char *cause) const {
+        return std::any_of(verdict_.hot.begin(), verdict_.hot.end(),
+                           [cause](const HotPort &hot) { return hot.cause == cause; });
+    }
+
+    void by_word(const std::string &word) {
+        if (word == "clean") {
+            say("Nothing to do in the fabric: look at the application, its input and output, and the nodes.");
+        } else if (word == "physical") {
+            physical();
+        } else if (word == "pause-storm") {
+            say(fmt::format("Look at the receiver at {}: it stopped taking data.", first_where()));
+        } else if (word == "lossless-broken") {
+            say(fmt::format("Packets were dropped at {}: see whether the port was down, or whether the receiver behind "
+                            "it stalled longer than the switch's head-of-queue lifetime.", first_where()));
+        } else if (word == "transport-retry") {
+            retries();
+        } else if (word == "routing-imbalance") {
+            routing();
+        } else if (word == "congestion") {
+            congestion();
+        } else if (word == "unusable") {
+            unusable();
+        } else if (word == "incomplete") {
+            incomplete();
+        } else if (word == "no-traffic") {
+            say("Too little went over the fabric to judge it by: this job's time went elsewhere.");
+        }
+    }
+
+    void physical() {
+        const std::string where = first_where();
+        if (because("width") || because("speed")) {
+            say(fmt::format("Reseat or replace the cable of {}: the link came up narrower or slower than its peers.", where));
+        }
+        if (because("state")) {
+            say(fmt::format("Find out why {} is down: cable, optic, or the host itself.", where));
+        }
+        say(fmt::format("Look at the optics of both ends of {} (mlxlink or mstlink), reseat or swap the cable, and "
+                        "repeat the job.", where));
+        if (verdict_.hw == HwStatus::pass) {
+            say("The bit-error rate is within its limit: not urgent, but watch whether it grows.");
+        }
+        const bool retries = std::any_of(verdict_.live.begin(), verdict_.live.end(), [](const Finding &finding) {
+            return finding.layer == Layer::transport_retry;
+        });
+        if (retries) {
+            say("The retries listed as live most likely follow from it; do not chase them first.");
+        }
+    }
+
+    void retries() {
+        if (because("rnr_nak_retry_err")) {
+            say("Receivers had no buffer posted (rnr_nak_retry_err): that is the application or its MPI settings, "
+                "not a cable.");
+        }
+        if (because("packet_seq_err") || because("local_ack_timeout_err")) {
+            say(fmt::format("Packets were lost without a link reporting errors: compare {} with its peers, and repeat "
+                            "the job on other nodes.", first_where()));
+        }
+        if (advice_.empty()) {
+            say(fmt::format("Repeat the job without {} and compare.", first_where()));
+        }
+    }
+
+    void routing() {
+        say("Ask for another set of nodes: the tables lead too many of this job's nodes over the same cable.");
+        say("Tell the owner of the subnet manager: the routes below show which links stay idle.");
+    }
+
+    void congestion() {
+        if (hot_by("capacity")) {
+            say("Every link between these switches was full: use fewer switches (sbatch --switches=1), or more links.");
+        }
+        if (hot_by("receiver") || hot_by("incast")) {
+            say("A host's own port was full: many send to one; spread the load over more receivers.");
+        }
+        if (hot_by("others")) {
+            say("Most of it was other jobs' traffic: nothing is wrong with this job; run it at another time or place.");
+        }
+        if (hot_by("load")) {
+            say("One cable carried more than it can: fewer nodes on the other side of it, or the same switch for all.");
+        }
+        if (advice_.empty()) {
+            say("Look for a slow receiver, or for too little capacity.");
+        }
+    }
+
+    void unusable() {
+        const auto has = [this](const char *reason) {
+            return std::any_of(verdict_.unread.begin(), verdict_.unread.end(),
+                               [reason](const UnreadCounter &counter) { return counter.reason == reason; });
+        };
+        if (has("saturated")) {
+            say("A counter stands at its limit and shows nothing any more: have it cleared (perfquery -R on that port), "
+                "then repeat the job.");
+        }
+        if (has("reset")) {
+            say("Somebody reset counters during the job (a subnet manager's or a monitor's clearing): stop that, then "
+                "repeat the job.");
+        }
+        if (advice_.empty()) {
+            say("Repeat the job: the counters of this run prove nothing either way.");
+        }
+    }
+
+    void incomplete() {
+        const UnreadCounter *first = nullptr;
+        for (const UnreadCounter &counter : verdict_.unread) {
+            if (counter.incomplete) {
+                first = &counter;
+                break;
+            }
+        }
+        if (first == nullptr) {
+            return;
+        }
+        if (first->reason.starts_with("rebooted")) {
+            say(fmt::format("Find out why {} rebooted during the job: link errors there may be the reboot's own.",
+                            first->where));
+        } else if (first->where == "switches" || first->where == "routes") {
+            say(fmt::format("The switches could not be read ({}): have the administrator see to it.", first->reason));
+        } else if (first->counter.empty()) {
+            say(fmt::format("See why {} could not be read: {}.", first->where, first->reason));
+        } else {
+            say(fmt::format("See why {} of {} could not be read: {}.", first->counter, first->where, first->reason));
+        }
+    }
+
+    const JobVerdict &verdict_;
+    std::vector<std::string> advice_;
+};
+
+} // namespace
+
+std::vector<std::string> advice_for(const JobVerdict &verdict) { return Advice(verdict).run(); }
+
+} // namespace fabric_check

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "verdict/findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace fabric_check {
+
+namespace {
+
+constexpr const char *active = "ACTIVE";
+
+/// What a physical finding names: the link, also when the host's end counted.
+std::string link_of(const PortSet &set, const PortResult &port) {
+    if (port.node.empty() || port.peer < 0) {
+        return port.where;
+    }
+    return set.ports[static_cast<std::size_t>(port.peer)].where;
+}
+
+std::string end_of(const PortSet &set, const PortResult &port) {
+    return port.node.empty() ? set.names.end({port.map_node, port.map_port}) : port.where;
+}
+
+bool went_down(const PortResult &port) {
+    const std::string *start = nullptr;
+    const std::string *end = nullptr;
+    if (port.host_start != nullptr && port.host_end != nullptr) {
+        start = &port.host_start->state;
+        end = &port.host_end->state;
+    } else if (port.switch_start != nullptr && port.switch_end != nullptr) {
+        start = &port.switch_start->state;
+        end = &port.switch_end->state;
+    }
+    return start != nullptr && *start == active && !end->empty() && *end != active;
+}
+
+const char *data_counter_reason(const PortResult &port, bool *missing) {
+    const auto at = port.deltas.find("PortXmitData");
+    const NoDelta why = at == port.deltas.end() ? NoDelta::absent : at->second.why;
+    *missing = is_missing(why);
+    return to_string(why);
+}
+
+class Collector {
+public:
+    Collector(const JobEvidence &evidence, const PortSet &set, std::vector<Finding> &findings,
+              std::vector<UnreadCounter> &unread)
+        : set_(set), findings_(findings), unread_(unread) {
+        for (const NodeEvidence &node : evidence.nodes) {
+            if (node.slurmd_died) {
+                died_.insert(node.node);
+            }
+        }
+    }
+
+    void add(const PortResult &port) {
+        if (!port.on_route) {
+            return;
+        }
+        const std::string end = end_of(set_, port);
+        for (const LiveCounter &live : port.verdict.live) {
+            if (live.layer == Layer::physical && port.rebooted) {
+                rebooted(port, live.counter);
+                continue;
+            }
+            findings_.push_back({live.layer == Layer::physical ? link_of(set_, port) : port.where, live.counter,
+                                 live.delta, live.layer, true, "", end});
+        }
+        for (const Unread &counter : port.verdict.unread) {
+            if (counter.layer == Layer::physical && port.rebooted && counter.reason == to_string(NoDelta::reset)) {
+                rebooted(port, counter.counter);
+                continue;
+            }
+            unread_.push_back({port.where, counter.counter, counter.reason, counter.layer, counter.missing});
+        }
+        if (went_down(port)) {
+            if (port.rebooted) {
+                rebooted(port, "state");
+            } else if (!said(link_of(set_, port), port)) {
+                const std::string &state = port.node.empty() ? port.switch_end->state : port.host_end->state;
+                findings_.push_back({link_of(set_, port), "state", 0, Layer::physical, true,
+                                     fmt::format("ACTIVE at start, {} at end", state), end});
+            }
+        }
+        if (!port.xmit_bytes && !port.deltas.empty()) {
+            bool missing = true;
+            const char *reason = data_counter_reason(port, &missing);
+            unread_.push_back({port.where, "PortXmitData", reason,
+                               port.role == "isl" ? Layer::routing_imbalance : Layer::congestion, missing});
+        }
+    }
+
+private:
+    /// Both ends of a link go down together: one finding.
+    bool said(const std::string &where, const PortResult &port) const {
+        const std::string other = port.peer < 0 ? "" : set_.ports[static_cast<std::size_t>(port.peer)].where;
+        return std::any_of(findings_.begin(), findings_.end(), [&](const Finding &finding) {
+            return finding.counter == "state" && (finding.where == where || finding.where == other);
+        });
+    }
+
+    void rebooted(const PortResult &port, const std::string &counter) {
+        const PortResult &host = port.node.empty() ? set_.ports[static_cast<std::size_t>(port.peer)] : port;
+        unread_.push_back({port.where, counter, died_.contains(host.node) ? "rebooted (slurmd died)" : "rebooted",
+                           Layer::physical, true});
+    }
+
+    const PortSet &set_;
+    std::vector<Finding> &findings_;
+    std::vector<UnreadCounter> &unread_;
+    std::unordered_set<std::string> died_;
+};
+
+} // namespace
+
+void annotate(Finding &finding, const std::string &note) {
+    finding.note += finding.note.empty() ? note : "; " + note;
+}
+
+void collect_findings(const JobEvidence &evidence, const PortSet &set, std::vector<Finding> &findings,
+                      std::vector<UnreadCounter> &unread) {
+    Collector collector(evidence, set, findings, unread);
+    for (const PortResult &port : set.ports) {
+        collector.add(port);
+    }
+}
+
+void set_teardown_aside(const JobInfo &job, std::vector<Finding> &findings) {
+    if (job.state.empty() || job.state.starts_with("COMPLETED")) {
+        return;
+    }
+    const bool lower = std::any_of(findings.begin(), findings.end(), [](const Finding &finding) {
+        return finding.leads && finding.layer < Layer::transport_retry;
+    });
+    if (lower) {
+        return;
+    }
+    for (Finding &finding : findings) {
+        if (finding.layer == Layer::transport_retry) {
+            finding.leads = false;
+            annotate(finding, "teardown?");
+        }
+    }
+}
+
+void set_reordering_aside(AdaptiveRouting adaptive_routing, std::vector<Finding> &findings) {
+    if (adaptive_routing != AdaptiveRouting::unknown) {
+        return;
+    }
+    for (Finding &finding : findings) {
+        if (finding.counter == "out_of_sequence") {
+            finding.leads = false;
+            annotate(finding, "normal if adaptive routing is on, which is not known");
+        }
+    }
+}
+
+HwStatus judge_hw(const PortSet &set, const std::vector<Finding> &findings, double bit_error_rate) {
+    HwStatus status = HwStatus::none;
+    // Of the results fail outranks unknown, and unknown pass.
+    const auto raise = [&status](HwStatus to) {
+        const auto rank = [](HwStatus s) { return s == HwStatus::fail ? 3 : s == HwStatus::unknown ? 2 : s == HwStatus::pass; };
+        status = rank(to) > rank(status) ? to : status;
+    };
+    std::unordered_map<std::string, const PortResult *> by_end;
+    for (const PortResult &port : set.ports) {
+        by_end.emplace(end_of(set, port), &port);
+    }
+    for (const Finding &finding : findings) {
+        if (finding.layer != Layer::physical || !finding.leads) {
+            continue;
+        }
+        if (finding.counter != "SymbolErrorCounter" && finding.counter != "PortRcvErrors") {
+            raise(HwStatus::fail);
+            continue;
+        }
+        const auto at = by_end.find(finding.read_at);
+        const PortResult *port = at == by_end.end() ? nullptr : at->second;
+        const LinkRate *rate = port == nullptr                ? nullptr
+                               : port->host_end != nullptr    ? &port->host_end->rate
+                               : port->switch_end != nullptr ? &port->switch_end->rate
+                                                              : nullptr;
+        // Every damaged packet had one wrong bit at least, so either counter is a lower bound of the errors.
+        const double bits =
+            rate == nullptr ? 0 : rate->signalling_gbps * 1e9 * static_cast<double>(rate->lanes) * port->seconds;
+        if (!(bits > 0)) {
+            raise(HwStatus::unknown);
+        } else {
+            raise(static_cast<double>(finding.delta) / bits > bit_error_rate ? HwStatus::fail : HwStatus::pass);
+        }
+    }
+    return status;
+}
+
+} // namespace fabric_check

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "verdict/ports.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace fabric_check {
+
+namespace {
+
+constexpr std::uint16_t no_lid = 0xffff; // what sysfs shows for a port without one
+
+bool has_lid(const HcaPort &port) noexcept { return port.lid != 0 && port.lid != no_lid; }
+
+bool is_active(const HcaPort *port) noexcept { return port != nullptr && port->state == "ACTIVE"; }
+
+/// A link layer that could not be read is InfiniBand where the port has a LID: Ethernet ports have none.
+bool is_infiniband(const HcaPort &port) noexcept {
+    return port.link_layer == LinkLayer::infiniband || (port.link_layer == LinkLayer::unknown && has_lid(port));
+}
+
+const HcaPort *find_port(const std::optional<NodeSnapshot> &snapshot, const HcaPort &like) {
+    if (!snapshot) {
+        return nullptr;
+    }
+    const auto at = std::find_if(snapshot->ports.begin(), snapshot->ports.end(), [&](const HcaPort &port) {
+        return port.device == like.device && port.number == like.number;
+    });
+    return at == snapshot->ports.end() ? nullptr : &*at;
+}
+
+class Hosts {
+public:
+    Hosts(const JobEvidence &evidence, const Grading &grading, PortSet &set)
+        : evidence_(evidence), grading_(grading), set_(set) {}
+
+    void run() {
+        std::unordered_set<std::string> seen;
+        for (const NodeEvidence &node : evidence_.nodes) {
+            if (!seen.insert(node.node).second) {
+                set_.notes.push_back(fmt::format("{} stands twice in the evidence; the first is taken", node.node));
+                continue;
+            }
+            add(node);
+        }
+        for (const std::string &name : evidence_.job.node_names) {
+            if (seen.insert(name).second) {
+                NodeEvidence nothing;
+                nothing.node = name;
+                add(nothing);
+            }
+        }
+        add_notes();
+    }
+
+private:
+    void add(const NodeEvidence &node) {
+        ++set_.cover.nodes_expected;
+        const bool both = node.start && node.end;
+        if (both) {
+            ++set_.cover.nodes_seen;
+        } else {
+            set_.cover.missing.push_back(node.node);
+            set_.unread.push_back({node.node, "", missing_record(node), Layer::physical, true});
+        }
+        const bool rebooted = both && !node.start->boot_id.empty() && !node.end->boot_id.empty() &&
+                              node.start->boot_id != node.end->boot_id;
+        if (rebooted) {
+            set_.unread.push_back({node.node, "", "rebooted", Layer::physical, true});
+        }
+        const std::size_t before = set_.ports.size();
+        if (node.start) {
+            add_ports(node, *node.start, rebooted);
+        }
+        if (node.end) {
+            add_ports(node, *node.end, rebooted);
+        }
+        if (set_.ports.size() == before) {
+            if (node.start || node.end) {
+                set_.unread.push_back(
+                    {node.node, "", no_port_reason(node), Layer::physical, true});
+            }
+            add_unseen(node);
+        }
+    }
+
+    static std::string missing_record(const NodeEvidence &node) {
+        std::string reason;
+        const auto say = [&reason](bool there, const char *which, const std::string &problem) {
+            if (!there) {
+                reason += reason.empty() ? "" : "; ";
+                reason += problem.empty() ? fmt::format("no {} record", which) : problem;
+            }
+        };
+        say(node.start.has_value(), "START", node.start_problem);
+        say(node.end.has_value(), "END", node.end_problem);
+        return node.slurmd_died ? reason + "; the node failed during the job" : reason;
+    }
+
+    std::string no_port_reason(const NodeEvidence &node) {
+        return ethernet_.contains(node.node) ? "no active InfiniBand port (Ethernet ports are not graded)"
+                                             : "no active InfiniBand port";
+    }
+
+    void add_ports(const NodeEvidence &node, const NodeSnapshot &snapshot, bool rebooted) {
+        for (const HcaPort &port : snapshot.ports) {
+            const HcaPort *start = find_port(node.start, port);
+            const HcaPort *end = find_port(node.end, port);
+            if (!is_active(start) && !is_active(end)) {
+                continue;
+            }
+            if (!is_infiniband(port)) {
+                ethernet_.insert(node.node);
+                continue;
+            }
+            if (known_.insert(node.node + "/" + port.name()).second) {
+                add_port(node, start, end, rebooted);
+            }
+        }
+    }
+
+    void add_port(const NodeEvidence &node, const HcaPort *start, const HcaPort *end, bool rebooted) {
+        const HcaPort &port = end != nullptr ? *end : *start;
+        PortResult result;
+        result.node = node.node;
+        result.where = node.node + "/" + port.name();
+        result.role = "host";
+        result.host_start = start;
+        result.host_end = end;
+        result.rebooted = rebooted || node.slurmd_died;
+        ++set_.cover.ports_expected;
+        if (start != nullptr && end != nullptr) {
+            ++set_.cover.ports_seen;
+            result.seconds = seconds_between(node.start->time_ns, node.end->time_ns);
+            judge(port, rebooted, result);
+        } else {
+            result.verdict.outcome = Outcome::incomplete;
+            if (node.start && node.end) { // otherwise the node's own entry says it
+                set_.cover.missing.push_back(result.where);
+                set_.unread.push_back({result.where, "", start != nullptr ? "gone at end" : "not there at start",
+                                       Layer::physical, true});
+            }
+        }
+        locate(node.node, port, start, result);
+        keep(std::move(result));
+    }
+
+    void judge(const HcaPort &port, bool rebooted, PortResult &result) {
+        result.deltas = deltas_of(result.host_start->counters, result.host_end->counters);
+        if (rebooted) {
+            // The counters began again at zero; a larger value afterwards proves as little as a smaller one.
+            for (auto &[name, delta] : result.deltas) {
+                delta = {std::nullopt, is_missing(delta.why) && !delta.value ? delta.why : NoDelta::reset};
+            }
+            result.verdict.outcome = Outcome::incomplete;
+            return;
+        }
+        result.xmit_bytes = xmit_bytes(result.deltas);
+        result.rcv_bytes = rcv_bytes(result.deltas);
+        PortRules rules;
+        rules.required = [&port](const CounterInfo &info) {
+            return required_in_ib(info, PortKind::hca, port.driver);
+        };
+        rules.graded = [this](const CounterInfo &info) {
+            return info.graded &&
+                   !(grading_.adaptive_routing == AdaptiveRouting::on && info.name == "out_of_sequence");
+        };
+        rules.congestion_per_gb = grading_.congestion_per_gb;
+        rules.min_bytes = grading_.min_bytes;
+        if (result.xmit_bytes && result.rcv_bytes) {
+            rules.bytes = *result.xmit_bytes + *result.rcv_bytes;
+        }
+        result.verdict = judge_port(result.deltas, rules);
+        if (!driver_has_retry_counters(port.driver)) {
+            without_retries_.push_back(result.where);
+        }
+    }
+
+    /// Where the port is in the map: by its GUID, by what the scout matched, by its name.
+    void locate(const std::string &node, const HcaPort &port, const HcaPort *start, PortResult &result) {
+        const fabric::Map *map = evidence_.map;
+        if (map == nullptr) {
+            return;
+        }
+        const auto take = [&](std::uint32_t map_node, std::uint8_t map_port) {
+            if (map_node < map->nodes.size() && map->nodes[map_node].kind == fabric::NodeKind::host &&
+                !set_.index.contains({map_node, map_port})) {
+                result.map_node = map_node;
+                result.map_port = map_port;
+            }
+            return result.map_node != fabric::no_node;
+        };
+        for (const HcaPort *side : {&port, start}) {
+            if (side == nullptr || side->guid == 0) {
+                continue;
+            }
+            std::uint8_t number = 0;
+            const std::uint32_t at = map->by_port_guid(side->guid, &number);
+            if (take(at, number)) {
+                return;
+            }
+        }
+        for (const HostMatch *match : matches(node)) {
+            std::uint8_t number = 0;
+            if ((match->port_guid == port.guid && port.guid != 0) || (has_lid(port) && match->lid == port.lid)) {
+                const std::uint32_t at = map->by_port_guid(match->port_guid, &number);
+                if (take(at, number) || take(map->by_lid(match->lid), map->port_of_lid(match->lid))) {
+                    return;
+                }
+            }
+        }
+        if (has_lid(port)) {
+            for (const auto &[map_node, map_port] : map->by_name(node)) {
+                const fabric::MapPort *there = fabric_check::find_port(*map, {map_node, map_port});
+                if (there != nullptr && there->lid == port.lid && take(map_node, map_port)) {
+                    return;
+                }
+            }
+        }
+    }
+
+    std::vector<const HostMatch *> matches(const std::string &node) const {
+        std::vector<const HostMatch *> found;
+        for (const auto *scout : {&evidence_.scout.end, &evidence_.scout.start}) {
+            if (*scout) {
+                for (const HostMatch &match : (*scout)->hosts) {
+                    if (match.node == node && !match.service) {
+                        found.push_back(&match);
+                    }
+                }
+            }
+        }
+        return found;
+    }
+
+    /// A node that told nothing: the map may still know its ports, and the switch is the better witness anyway.
+    void add_unseen(const NodeEvidence &node) {
+        std::vector<MapPortId> places;
+        if (evidence_.map != nullptr) {
+            for (const HostMatch *match : matches(node.node)) {
+                std::uint8_t number = 0;
+                const std::uint32_t at = evidence_.map->by_port_guid(match->port_guid, &number);
+                if (at != fabric::no_node) {
+                    places.emplace_back(at, number);
+                }
+            }
+            if (places.empty()) {
+                places = evidence_.map->by_name(node.node);
+            }
+        }
+        std::sort(places.begin(), places.end());
+        places.erase(std::unique(places.begin(), places.end()), places.end());
+        set_.cover.ports_expected += places.empty() ? 1 : 0;
+        for (const MapPortId &place : places) {
+            if (set_.index.contains(place)) {
+                continue;
+            }
+            PortResult result;
+            result.node = node.node;
+            result.where = fmt::format("{}:{}", node.node, place.second);
+            result.role = "host";
+            result.map_node = place.first;
+            result.map_port = place.second;
+            result.rebooted = node.slurmd_died;
+            result.verdict.outcome = Outcome::incomplete;
+            ++set_.cover.ports_expected;
+            keep(std::move(result));
+        }
+    }
+
+    void keep(PortResult result) {
+        if (result.map_node != fabric::no_node) {
+            const MapPortId place{result.map_node, result.map_port};
+            set_.index.emplace(place, static_cast<int>(set_.ports.size()));
+            set_.names.learn_host(place, result.where);
+        }
+        set_.ports.push_back(std::move(result));
+    }
+
+    void add_notes() {
+        if (!ethernet_.empty()) {
+            set_.notes.push_back(fmt::format("Ethernet ports are not graded in this version ({} nodes have them in use)",
+                                             ethernet_.size()));
+        }
+        if (!without_retries_.empty()) {
+            set_.notes.push_back(fmt::format("The driver of {}{} has no retry counters: they do not exist there",
+                                             without_retries_.front(),
+                                             without_retries_.size() > 1
+                                                 ? fmt::format(" and {} more", without_retries_.size() - 1)
+                                                 : std::string()));
+        }
+    }
+
+    const JobEvidence &evidence_;
+    const Grading &grading_;
+    PortSet &set_;
+    std::unordered_set<std::string> known_, ethernet_;
+    std::vector<std::string> without_retries_;
+};
+
+} // namespace
+
+double seconds_between(std::int64_t a_ns, std::int64_t b_ns) noexcept {
+    return b_ns > a_ns ? (static_cast<double>(b_ns) - static_cast<double>(a_ns)) / 1e9 : 0;
+}
+
+void add_host_ports(const JobEvidence &evidence, const Grading &grading, PortSet &set) {
+    Hosts(evidence, grading, set).run();
+}
+
+} // namespace fabric_check

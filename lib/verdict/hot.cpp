@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "verdict/hot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace fabric_check {
+
+namespace {
+
+constexpr double gib = 1024.0 * 1024.0 * 1024.0;
+
+class Load {
+public:
+    Load(const JobEvidence &evidence, const fabric::Query &query, const std::vector<GroupMeasure> &measures,
+         const PortSet &set, const Config &config, AdaptiveRouting adaptive_routing, bool routes_changed)
+        : evidence_(evidence), query_(query), measures_(measures), set_(set), config_(config),
+          adaptive_routing_(adaptive_routing), routes_changed_(routes_changed), routes_(job_routes(evidence)) {}
+
+    LoadVerdict run() {
+        if (evidence_.map == nullptr || routes_ == nullptr) {
+            return std::move(load_);
+        }
+        find_hot();
+        for (const GroupMeasure &measure : measures_) {
+            judge_group(measure);
+        }
+        for (HotPort &hot : load_.hot) {
+            if (hot.cause.empty()) {
+                hot.cause = cause_of(hot);
+            }
+        }
+        std::stable_sort(load_.hot.begin(), load_.hot.end(),
+                         [](const HotPort &a, const HotPort &b) { return a.share > b.share; });
+        for (const HotPort &hot : load_.hot) {
+            const bool routing = hot.cause == "routing";
+            load_.findings.push_back({hot.where, "hot", static_cast<std::uint64_t>(std::lround(hot.share * 100)),
+                                      routing ? Layer::routing_imbalance : Layer::congestion, true,
+                                      explain(hot), hot.sender});
+        }
+        return std::move(load_);
+    }
+
+private:
+    const fabric::Map &map() const { return *evidence_.map; }
+
+    LinkRate rate_of(const PortResult &port) const {
+        for (const SwitchPort *side : {port.switch_end, port.switch_start}) {
+            if (side != nullptr && side->rate.data_gbps > 0) {
+                return side->rate;
+            }
+        }
+        const fabric::MapPort *known = find_port(map(), {port.map_node, port.map_port});
+        return known != nullptr ? known->rate : LinkRate{};
+    }
+
+    std::optional<double> share_of(const PortResult &port) const {
+        const double ceiling = fabric::payload_ceiling_gib_s(rate_of(port), config_.payload_ceilings);
+        if (!port.xmit_bytes || !(port.seconds > 0) || !(ceiling > 0)) {
+            return std::nullopt;
+        }
+        return static_cast<double>(*port.xmit_bytes) / gib / port.seconds / ceiling;
+    }
+
+    HotPort hot_port(MapPortId place, const PortResult &port, double share) const {
+        HotPort hot;
+        hot.where = port.where;
+        hot.sender = set_.names.end(place);
+        hot.node = place.first;
+        hot.port = place.second;
+        hot.facing = port.role != "isl";
+        hot.share = share;
+        hot.own = own_share(evidence_, query_, set_, place).value_or(0);
+        hot.interval = "job";
+        return hot;
+    }
+
+    void find_hot() {
+        bool clocks = false;
+        for (const MapPortId &place : set_.outputs) {
+            const PortResult *port = set_.find(place);
+            if (port == nullptr || !port->on_route || port->switch_start == nullptr || port->switch_end == nullptr) {
+                continue;
+            }
+            clocks = clocks || !(port->seconds > 0);
+            const std::optional<double> share = share_of(*port);
+            if (share && *share >= config_.thresholds.hot_share) {
+                load_.hot.push_back(hot_port(place, *port, *share));
+                hot_.insert(place);
+            }
+        }
+        if (clocks) {
+            load_.unread.push_back({"switches", "", "the scouts' second time is not later than the first: no rates",
+                                    Layer::congestion, true});
+        }
+    }
+
+    /// The port's wait grew by more than half of what the whole group's did.
+    static bool holds_wait(const GroupMeasure &measure, std::size_t port) {
+        double sum = 0;
+        for (const auto &wait : measure.xmit_wait) {
+            if (!wait) {
+                return false;
+            }
+            sum += static_cast<double>(*wait);
+        }
+        return sum > 0 && static_cast<double>(*measure.xmit_wait[port]) * 2 > sum;
+    }
+
+    /// One destination behind a cable cannot be spread over several by any table.
+    bool could_be_spread(const fabric::GroupPort &port) const {
+        return adaptive_routing_ == AdaptiveRouting::on || port.lids.size() > 1;
+    }
+
+    void judge_group(const GroupMeasure &measure) {
+        const fabric::Group &group = routes_->groups[static_cast<std::size_t>(measure.group)];
+        if (!measure.spread || *measure.spread <= config_.thresholds.spread || group.ports.size() < 2) {
+            return;
+        }
+        std::size_t busiest = 0;
+        for (std::size_t i = 1; i < group.ports.size(); ++i) {
+            busiest = *measure.xmit_bytes[i] > *measure.xmit_bytes[busiest] ? i : busiest;
+        }
+        if (!is_routing(measure, group, busiest)) {
+            return;
+        }
+        if (routes_changed_) {
+            load_.notes.push_back(fmt::format("{} carried {:.1f} times the mean of {}, but routes changed during the job: "
+                                              "that is not called a routing imbalance",
+                                              set_.names.end({group.node, group.ports[busiest].port}), *measure.spread,
+                                              fabric::group_name(map(), group)));
+            return;
+        }
+        blame(group, busiest);
+        // The other full cables of the group are part of the same story.
+        for (std::size_t i = 0; i < group.ports.size(); ++i) {
+            if (i != busiest && is_routing(measure, group, i)) {
+                blame(group, i);
+            }
+        }
+        if (load_.group < 0 || *measure.spread > *measures_[static_cast<std::size_t>(load_.group)].spread) {
+            load_.group = measure.group;
+        }
+        corroborate(group);
+    }
+
+    bool is_routing(const GroupMeasure &measure, const fabric::Group &group, std::size_t i) const {
+        const fabric::GroupPort &port = group.ports[i];
+        const MapPortId place{group.node, port.port};
+        const PortResult *result = set_.find(place);
+        return result != nullptr && result->on_route && !port.lids.empty() &&
+               static_cast<double>(*measure.xmit_bytes[i]) >= config_.thresholds.spread_min_gb * 1e9 &&
+               (hot_.contains(place) || holds_wait(measure, i)) && could_be_spread(port) &&
+               own_share(evidence_, query_, set_, place).value_or(0) >= config_.thresholds.own_share;
+    }
+
+    void blame(const fabric::Group &group, std::size_t i) {
+        const MapPortId place{group.node, group.ports[i].port};
+        auto at = std::find_if(load_.hot.begin(), load_.hot.end(), [&](const HotPort &hot) {
+            return hot.node == place.first && hot.port == place.second;
+        });
+        if (at == load_.hot.end()) {
+            const PortResult &port = *set_.find(place);
+            load_.hot.push_back(hot_port(place, port, share_of(port).value_or(0)));
+            at = std::prev(load_.hot.end());
+            at->by_wait = true;
+        }
+        at->cause = "routing";
+    }
+
+    /// Received bytes of the nodes behind each cable tell the same story, or do not.
+    void corroborate(const fabric::Group &group) {
+        if (group.direction == fabric::Direction::to) {
+            return;
+        }
+        std::map<std::uint16_t, const PortResult *> hosts;
+        for (const fabric::Endpoint &endpoint : query_.job) {
+            hosts.emplace(endpoint.lid, set_.find({endpoint.node, endpoint.port}));
+        }
+        std::string text;
+        for (const fabric::GroupPort &port : group.ports) {
+            double sum = 0;
+            std::size_t nodes = 0;
+            for (const std::uint16_t lid : port.lids) {
+                const auto host = hosts.find(lid);
+                if (host != hosts.end() && host->second != nullptr && host->second->rcv_bytes) {
+                    sum += static_cast<double>(*host->second->rcv_bytes);
+                    ++nodes;
+                }
+            }
+            if (nodes > 0) {
+                text += fmt::format("{}{}: {} nodes, {:.1f} GB each", text.empty() ? "" : "; ",
+                                    set_.names.end({group.node, port.port}), nodes,
+                                    sum / 1e9 / static_cast<double>(nodes));
+            }
+        }
+        if (!text.empty()) {
+            load_.notes.push_back("received by the nodes behind each cable: " + text);
+        }
+    }
+
+    std::string cause_of(const HotPort &hot) const {
+        if (hot.facing) {
+            return "receiver";
+        }
+        bool all_hot = false;
+        bool receiver_full = false;
+        for (const fabric::Group &group : routes_->groups) {
+            if (group.node != hot.node) {
+                continue;
+            }
+            const auto member = std::find_if(group.ports.begin(), group.ports.end(),
+                                             [&](const fabric::GroupPort &port) { return port.port == hot.port; });
+            if (member == group.ports.end()) {
+                continue;
+            }
+            all_hot = all_hot || std::all_of(group.ports.begin(), group.ports.end(), [&](const fabric::GroupPort &port) {
+                          return hot_.contains({group.node, port.port});
+                      });
+            for (const std::uint16_t lid : member->lids) {
+                const std::uint32_t node = map().by_lid(lid);
+                const MapPortId facing = peer_of(map(), {node, map().port_of_lid(lid)});
+                receiver_full = receiver_full || hot_.contains(facing);
+            }
+        }
+        if (all_hot) {
+            return "capacity";
+        }
+        if (hot.own < config_.thresholds.own_share) {
+            return "others";
+        }
+        return receiver_full ? "incast" : "load";
+    }
+
+    static std::string explain(const HotPort &hot) {
+        std::string text;
+        if (hot.cause == "routing") {
+            text = "the tables put too many of the job's nodes on this cable";
+        } else if (hot.cause == "capacity") {
+            text = "all links of the group are full: not enough of them";
+        } else if (hot.cause == "others") {
+            text = "mostly other jobs' traffic";
+        } else if (hot.cause == "incast") {
+            text = "the traffic leads to a host port that is full";
+        } else if (hot.cause == "receiver") {
+            text = "the host's own port is full";
+        } else {
+            text = "the job's own load fills this cable";
+        }
+        return hot.by_wait ? text + "; it holds the group's waiting" : text;
+    }
+
+    const JobEvidence &evidence_;
+    const fabric::Query &query_;
+    const std::vector<GroupMeasure> &measures_;
+    const PortSet &set_;
+    const Config &config_;
+    AdaptiveRouting adaptive_routing_;
+    bool routes_changed_;
+    const fabric::Routes *routes_;
+    std::set<MapPortId> hot_;
+    LoadVerdict load_;
+};
+
+} // namespace
+
+LoadVerdict judge_load(const JobEvidence &evidence, const fabric::Query &query, const std::vector<GroupMeasure> &measures,
+                       const PortSet &set, const Config &config, AdaptiveRouting adaptive_routing, bool routes_changed) {
+    return Load(evidence, query, measures, set, config, adaptive_routing, routes_changed).run();
+}
+
+} // namespace fabric_check

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "verdict/routing.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fabric_check {
+
+/// What the load of the links says.
+struct LoadVerdict {
+    std::vector<HotPort> hot;        ///< hottest first
+    std::vector<Finding> findings;   ///< routing-imbalance and congestion
+    std::vector<UnreadCounter> unread;
+    std::vector<std::string> notes;
+    int group = -1;                  ///< the group that routing-imbalance is about; -1: none
+};
+
+/// Hot ports of the job's routes from averages over the job, and why they are hot. routing-imbalance: a group spread
+/// above the bar whose busiest port is hot, or newly holds the group's wait, and carries LIDs of the job and at least
+/// half its bytes for it. Anything else that is hot is congestion: capacity, others, incast, a receiver's own port.
+LoadVerdict judge_load(const JobEvidence &evidence, const fabric::Query &query, const std::vector<GroupMeasure> &measures,
+                       const PortSet &set, const Config &config, AdaptiveRouting adaptive_routing, bool routes_changed);
+
+/// The most of a port's bytes that can be the job's, 0..1: limited by what its sources sent and its destinations
+/// received. nullopt without the port's bytes.
+std::optional<double> own_share(const JobEvidence &evidence, const fabric::Query &query, const PortSet &set,
+                                MapPortId port);
+
+} // namespace fabric_check

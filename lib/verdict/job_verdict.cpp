@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "verdict/job_verdict.hpp"
+
+#include "verdict/advice.hpp"
+#include "verdict/findings.hpp"
+#include "verdict/hot.hpp"
+#include "verdict/ports.hpp"
+#include "verdict/precedence.hpp"
+#include "verdict/routing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace fabric_check {
+
+namespace {
+
+constexpr std::uint64_t megabyte = 1000000;
+
+/// Every host port that was read moved less than the floor. A port whose bytes nobody knows may have moved anything.
+bool without_traffic(const PortSet &set, std::uint64_t floor) {
+    bool any = false;
+    for (const PortResult &port : set.ports) {
+        if (port.role != "host" || (port.host_start == nullptr && port.host_end == nullptr)) {
+            continue;
+        }
+        if (!port.xmit_bytes && !port.rcv_bytes) {
+            // A node that did not answer at one side is a gap of its own; the others tell whether the job moved data.
+            if (port.host_start != nullptr && port.host_end != nullptr) {
+                return false;
+            }
+            continue;
+        }
+        if (port.xmit_bytes.value_or(0) + port.rcv_bytes.value_or(0) >= floor) {
+            return false;
+        }
+        any = true;
+    }
+    return any;
+}
+
+void add_notes(const JobEvidence &evidence, const RouteChanges &changes,
+               JobVerdict &verdict) {
+    std::vector<std::string> &notes = verdict.notes;
+    if (verdict.seconds > 0) {
+        notes.push_back(fmt::format("rates are averages over the {:.0f} s between the two readings of the switches",
+                                    verdict.seconds));
+    }
+    if (!evidence.shared_with.empty()) {
+        notes.push_back(fmt::format("{} other jobs ran on its nodes meanwhile: counters belong to ports, not to jobs",
+                                    evidence.shared_with.size()));
+    }
+    if (verdict.adaptive_routing == AdaptiveRouting::on) {
+        notes.emplace_back("adaptive routing is on: the routes are the static ones, packets may take others");
+    } else if (verdict.adaptive_routing == AdaptiveRouting::unknown && job_routes(evidence) != nullptr) {
+        notes.emplace_back("whether adaptive routing is on is not known: the routes are the static ones");
+    }
+    if (changes.not_compared > 0) {
+        notes.push_back(fmt::format("{} blocks of forwarding tables were read at one side of the job only: "
+                                    "whether those routes changed is not known",
+                                    changes.not_compared));
+    }
+    const auto by_description = std::count_if(
+        evidence.scout.end ? evidence.scout.end->hosts.begin() : std::vector<HostMatch>::const_iterator(),
+        evidence.scout.end ? evidence.scout.end->hosts.end() : std::vector<HostMatch>::const_iterator(),
+        [](const HostMatch &match) { return match.by == MatchedBy::description; });
+    if (by_description > 0) {
+        notes.push_back(fmt::format("{} host ports were found in the map by their description, not by port GUID",
+                                    by_description));
+    }
+    if (job_routes(evidence) != nullptr) {
+        for (const std::string &warning : job_routes(evidence)->warnings) {
+            notes.push_back(warning);
+        }
+    }
+    const auto quote = [&notes](const std::vector<Problem> &problems) {
+        for (const Problem &problem : problems) {
+            std::string text = problem.where;
+            text += problem.counter.empty() ? "" : "/" + problem.counter;
+            text += text.empty() ? problem.reason : ": " + problem.reason;
+            if (std::find(notes.begin(), notes.end(), text) == notes.end()) {
+                notes.push_back(std::move(text));
+            }
+        }
+    };
+    quote(evidence.problems);
+    for (const auto *scout : {&evidence.scout.start, &evidence.scout.end}) {
+        if (*scout) {
+            quote((*scout)->problems);
+        }
+    }
+    for (const NodeEvidence &node : evidence.nodes) {
+        for (const auto *side : {&node.start, &node.end}) {
+            if (*side) {
+                quote((*side)->problems);
+            }
+        }
+    }
+}
+
+/// Lowest layer first; what leads before what does not; larger first.
+void sort_findings(std::vector<Finding> &findings) {
+    std::stable_sort(findings.begin(), findings.end(), [](const Finding &a, const Finding &b) {
+        return std::tuple(a.layer, !a.leads, b.delta) < std::tuple(b.layer, !b.leads, a.delta);
+    });
+}
+
+} // namespace
+
+JobVerdict judge_job(const JobEvidence &evidence, const Config &config) {
+    JobVerdict verdict;
+    verdict.adaptive_routing = adaptive_routing_of(evidence, config);
+    const fabric::Query query = job_query(evidence, config);
+    const Grading grading{config.thresholds.congestion_per_gb, config.thresholds.min_traffic_mb * megabyte,
+                          verdict.adaptive_routing};
+
+    PortSet set(evidence.map);
+    add_host_ports(evidence, grading, set);
+    add_switch_ports(evidence, query, grading, set);
+    join_links(evidence, set);
+    verdict.seconds = set.scout_seconds;
+
+    std::vector<Finding> findings;
+    verdict.unread = set.unread;
+    collect_findings(evidence, set, findings, verdict.unread);
+    find_narrow_and_slow(evidence, set, findings);
+    set_reordering_aside(verdict.adaptive_routing, findings);
+    set_teardown_aside(evidence.job, findings);
+
+    const RouteChanges changes = compare_tables(evidence, query);
+    annotate_discards(changes, set.names, findings);
+    verdict.routes_changed = changes.texts;
+    verdict.route = route_status(evidence, changes, config.thresholds.imbalance);
+    if (const fabric::Routes *routes = evidence.map != nullptr ? job_routes(evidence) : nullptr) {
+        verdict.measures = measure_groups(*routes, set);
+        LoadVerdict load = judge_load(evidence, query, verdict.measures, set, config, verdict.adaptive_routing,
+                                      !changes.texts.empty());
+        verdict.worst_group = load.group >= 0 ? load.group : routes->worst;
+        verdict.hot = std::move(load.hot);
+        findings.insert(findings.end(), load.findings.begin(), load.findings.end());
+        verdict.unread.insert(verdict.unread.end(), load.unread.begin(), load.unread.end());
+        verdict.notes = std::move(load.notes);
+    }
+    verdict.notes.insert(verdict.notes.end(), set.notes.begin(), set.notes.end());
+
+    for (const PortResult &port : set.ports) {
+        verdict.bytes_moved += port.role == "host" ? port.xmit_bytes.value_or(0) : 0;
+    }
+    std::stable_sort(verdict.unread.begin(), verdict.unread.end(), [](const UnreadCounter &a, const UnreadCounter &b) {
+        return std::tuple(a.layer, !a.incomplete) < std::tuple(b.layer, !b.incomplete);
+    });
+    const Ruling ruling = rule(findings, verdict.unread, without_traffic(set, grading.min_bytes));
+    verdict.verdict = ruling.verdict;
+    verdict.rest = ruling.rest;
+    verdict.because = findings_of(ruling, findings);
+    verdict.hw = judge_hw(set, findings, config.thresholds.bit_error_rate);
+    sort_findings(findings);
+    verdict.live = std::move(findings);
+    verdict.cover = std::move(set.cover);
+    verdict.ports = std::move(set.ports);
+    add_notes(evidence, changes, verdict);
+    verdict.advice = advice_for(verdict);
+    return verdict;
+}
+
+const char *to_string(HwStatus hw) noexcept {
+    switch (hw) {
+    case HwStatus::pass:
+        return "pass";
+    case HwStatus::fail:
+        return "fail";
+    case HwStatus::unknown:
+        return "unknown";
+    case HwStatus::none:
+        break;
+    }
+    return "";
+}
+
+const char *to_string(RouteStatus route) noexcept {
+    switch (route) {
+    case RouteStatus::ok:
+        return "ok";
+    case RouteStatus::imbalanced:
+        return "imbalanced";
+    case RouteStatus::changed:
+        return "changed";
+    case RouteStatus::unknown:
+        break;
+    }
+    return "unknown";
+}
+
+} // namespace fabric_check

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "verdict/hot.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace fabric_check {
+
+namespace {
+
+constexpr double unbounded = std::numeric_limits<double>::infinity();
+
+/// Sums what distinct host ports moved; a port that is not the job's, or was not read, sets no bound.
+class Bound {
+public:
+    explicit Bound(const PortSet &set) : set_(set) {}
+    void add_all() { sum_ = unbounded; }
+    void add(MapPortId host, bool sent) {
+        if (!counted_.insert(host).second) {
+            return;
+        }
+        const PortResult *port = set_.find(host);
+        const std::optional<std::uint64_t> bytes =
+            port == nullptr || port->role != "host" ? std::nullopt : sent ? port->xmit_bytes : port->rcv_bytes;
+        sum_ += bytes ? static_cast<double>(*bytes) : unbounded;
+    }
+    double sum() const { return sum_; }
+
+private:
+    const PortSet &set_;
+    std::set<MapPortId> counted_;
+    double sum_ = 0;
+};
+
+} // namespace
+
+std::optional<double> own_share(const JobEvidence &evidence, const fabric::Query &query, const PortSet &set,
+                                MapPortId port) {
+    const PortResult *result = set.find(port);
+    const fabric::Routes *routes = job_routes(evidence);
+    if (result == nullptr || !result->xmit_bytes || evidence.map == nullptr || routes == nullptr) {
+        return std::nullopt;
+    }
+    const auto bytes = static_cast<double>(*result->xmit_bytes);
+    if (bytes <= 0) {
+        return 0;
+    }
+    Bound sent(set);
+    Bound received(set);
+    const MapPortId peer = peer_of(*evidence.map, port);
+    if (!is_switch(*evidence.map, peer.first)) {
+        if (result->role == "facing") {
+            received.add(peer, false);
+        } else {
+            received.add_all();
+        }
+        if (query.job.empty() || (!query.services.empty() && result->role == "facing")) {
+            sent.add_all();
+        }
+        for (const fabric::Endpoint &endpoint : query.job) {
+            sent.add({endpoint.node, endpoint.port}, true);
+        }
+        return std::min({bytes, sent.sum(), received.sum()}) / bytes;
+    }
+    std::map<std::uint16_t, MapPortId> by_lid;
+    for (const fabric::Endpoint &endpoint : query.job) {
+        by_lid.emplace(endpoint.lid, MapPortId{endpoint.node, endpoint.port});
+    }
+    bool carries = false;
+    for (const fabric::Group &group : routes->groups) {
+        for (const fabric::GroupPort &member : group.ports) {
+            if (group.node != port.first || member.port != port.second || member.lids.empty()) {
+                continue;
+            }
+            carries = true;
+            for (const std::uint16_t lid : member.lids) {
+                const auto at = by_lid.find(lid);
+                at == by_lid.end() ? received.add_all() : received.add(at->second, false);
+            }
+            for (const std::uint32_t source : member.sources) {
+                if (source < query.job.size()) {
+                    sent.add({query.job[source].node, query.job[source].port}, true);
+                } else {
+                    sent.add_all();
+                }
+            }
+            if (member.sources.empty()) {
+                sent.add_all();
+            }
+        }
+    }
+    return carries ? std::min({bytes, sent.sum(), received.sum()}) / bytes : 0;
+}
+
+} // namespace fabric_check

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "verdict/ports.hpp"
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace fabric_check {
+
+/// How the routes of a job differ between its start and its end.
+struct RouteChanges {
+    std::vector<std::string> texts; ///< plain words: which switch, LID, old and new port
+    std::set<MapPortId> ports;      ///< old and new output ports
+    unsigned not_compared = 0;      ///< blocks that one side only has
+};
+
+/// Compares the forwarding tables of both scouts block by block, for the LIDs of the query only.
+RouteChanges compare_tables(const JobEvidence &evidence, const fabric::Query &query);
+
+/// Bytes, waits and spread of every group, measured between the scout's readings.
+std::vector<GroupMeasure> measure_groups(const fabric::Routes &routes, const PortSet &set);
+
+/// As configured ("on", "off"), else as the scout or the map found it.
+AdaptiveRouting adaptive_routing_of(const JobEvidence &evidence, const Config &config);
+
+/// ok, imbalanced, changed or unknown, by the tables alone.
+RouteStatus route_status(const JobEvidence &evidence, const RouteChanges &changes, double bar);
+
+/// Discards on ports whose routes changed may be the re-sweep's.
+void annotate_discards(const RouteChanges &changes, const Names &names, std::vector<Finding> &findings);
+
+} // namespace fabric_check

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "verdict/ports.hpp"
+
+#include "sources/scout.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace fabric_check {
+
+namespace {
+
+using Readings = std::map<MapPortId, const SwitchPort *>;
+
+Readings readings_of(const fabric::Map &map, const std::optional<ScoutSnapshot> &scout) {
+    Readings readings;
+    if (scout) {
+        for (const SwitchPort &port : scout->ports) {
+            const std::uint32_t node = map.by_guid(port.switch_guid);
+            if (node != fabric::no_node && port.port <= UINT8_MAX) {
+                readings.emplace(MapPortId{node, static_cast<std::uint8_t>(port.port)}, &port);
+            }
+        }
+    }
+    return readings;
+}
+
+/// A port that answered nothing is not read, whatever else stands there.
+bool was_read(const SwitchPort *port) {
+    return port != nullptr && std::any_of(port->counters.begin(), port->counters.end(),
+                                          [](const auto &entry) { return entry.second.value.has_value(); });
+}
+
+class Switches {
+public:
+    Switches(const JobEvidence &evidence, const fabric::Query &query, const Grading &grading, PortSet &set)
+        : evidence_(evidence), map_(*evidence.map), query_(query), grading_(grading), set_(set),
+          start_(readings_of(map_, evidence.scout.start)), end_(readings_of(map_, evidence.scout.end)) {}
+
+    void run() {
+        sides();
+        facing();
+        services();
+        for (const auto *routes : {&evidence_.routes_start, &evidence_.routes_end}) {
+            if (*routes) {
+                on_routes(**routes);
+            }
+        }
+        for (const auto *routes : {&evidence_.routes_start, &evidence_.routes_end}) {
+            if (*routes) {
+                idle_members(**routes);
+            }
+        }
+    }
+
+private:
+    /// A whole side without readings is one gap, not one per port.
+    void sides() {
+        both_sides_ = evidence_.scout.start && evidence_.scout.end;
+        if (!both_sides_) {
+            std::string reason;
+            const auto say = [&reason](bool there, const char *when, const std::string &problem) {
+                if (!there) {
+                    reason += reason.empty() ? "" : "; ";
+                    reason += problem.empty() ? fmt::format("no scout read them at the {}", when) : problem;
+                }
+            };
+            say(evidence_.scout.start.has_value(), "start", evidence_.scout.start_problem);
+            say(evidence_.scout.end.has_value(), "end", evidence_.scout.end_problem);
+            set_.unread.push_back({"switches", "", reason, Layer::physical, true});
+            set_.cover.missing.push_back("switches");
+        } else if (start_.empty() && end_.empty()) {
+            both_sides_ = false;
+            set_.unread.push_back({"switches", "", "the scouts read no switch port" + first_problem(),
+                                   Layer::physical, true});
+            set_.cover.missing.push_back("switches");
+        }
+        if (both_sides_ && !evidence_.routes_start && !evidence_.routes_end) {
+            set_.unread.push_back({"routes", "", "the job's routes could not be followed", Layer::physical, true});
+        }
+    }
+
+    std::string first_problem() const {
+        for (const auto *scout : {&evidence_.scout.end, &evidence_.scout.start}) {
+            if (*scout && !(*scout)->problems.empty()) {
+                return ": " + (*scout)->problems.front().reason;
+            }
+        }
+        return {};
+    }
+
+    void facing() {
+        const std::size_t hosts = set_.ports.size(); // add() appends to what is walked here
+        for (std::size_t i = 0; i < hosts; ++i) {
+            const MapPortId host{set_.ports[i].map_node, set_.ports[i].map_port};
+            const MapPortId at = peer_of(map_, host);
+            if (is_switch(map_, at.first)) {
+                add(at, "facing", true);
+                set_.outputs.insert(at);
+            } else if (at.first == fabric::no_node) {
+                ++set_.cover.ports_expected;
+                const std::string where = set_.ports[i].where;
+                set_.cover.missing.push_back("switch port facing " + where);
+                set_.unread.push_back({where, "",
+                                       host.first == fabric::no_node
+                                           ? "not in the fabric map: its switch port was not read"
+                                           : "the map knows no link here: its switch port was not read",
+                                       Layer::physical, true});
+            }
+        }
+    }
+
+    void services() {
+        for (const fabric::Endpoint &service : query_.services) {
+            const MapPortId at = peer_of(map_, {service.node, service.port});
+            if (is_switch(map_, at.first)) {
+                add(at, "service", true);
+            }
+        }
+    }
+
+    void on_routes(const fabric::Routes &routes) {
+        for (const auto &[node, ports] : routes.ports_on_routes) {
+            for (const std::uint8_t port : ports) {
+                const MapPortId sender{node, port};
+                const MapPortId receiver = peer_of(map_, sender);
+                set_.outputs.insert(sender);
+                if (is_switch(map_, receiver.first)) {
+                    add(sender, "isl", true);
+                    add(receiver, "isl", true); // errors count where they arrive
+                } else if (receiver.first != fabric::no_node) {
+                    add(sender, set_.index.contains(receiver) ? "facing" : "service", true);
+                }
+            }
+        }
+        for (const fabric::Unreachable &lost : routes.unreachable) {
+            const std::string where = fmt::format("LID {}", lost.lid);
+            const bool said = std::any_of(set_.unread.begin(), set_.unread.end(),
+                                          [&](const UnreadCounter &unread) { return unread.where == where; });
+            if (!said) {
+                set_.unread.push_back({where, "", "not reachable by the tables: " + lost.why, Layer::physical, true});
+            }
+        }
+    }
+
+    void idle_members(const fabric::Routes &routes) {
+        for (const fabric::Group &group : routes.groups) {
+            for (const fabric::GroupPort &port : group.ports) {
+                add({group.node, port.port}, "isl", false);
+            }
+        }
+    }
+
+    void add(MapPortId place, const char *role, bool on_route) {
+        if (find_port(map_, place) == nullptr || !is_switch(map_, place.first) || set_.index.contains(place)) {
+            return;
+        }
+        PortResult result;
+        result.where = set_.names.link(place);
+        result.role = role;
+        result.on_route = on_route;
+        result.map_node = place.first;
+        result.map_port = place.second;
+        const auto start = start_.find(place);
+        const auto end = end_.find(place);
+        result.switch_start = start != start_.end() ? start->second : nullptr;
+        result.switch_end = end != end_.end() ? end->second : nullptr;
+        result.seconds = set_.scout_seconds;
+        set_.cover.ports_expected += on_route ? 1 : 0;
+        if (was_read(result.switch_start) && was_read(result.switch_end)) {
+            set_.cover.ports_seen += on_route ? 1 : 0;
+            judge(result);
+        } else {
+            result.verdict.outcome = Outcome::incomplete;
+            if (on_route && both_sides_) {
+                set_.cover.missing.push_back(result.where);
+                set_.unread.push_back({result.where, "", unread_reason(place, result), Layer::physical, true});
+            }
+        }
+        set_.index.emplace(place, static_cast<int>(set_.ports.size()));
+        set_.ports.push_back(std::move(result));
+    }
+
+    std::string unread_reason(MapPortId place, const PortResult &result) const {
+        const std::string end = set_.names.end(place);
+        const std::string &name = map_.nodes[place.first].description;
+        const std::string shown = map_.display_name(place.first);
+        for (const auto *scout : {&evidence_.scout.end, &evidence_.scout.start}) {
+            for (const Problem &problem : (*scout)->problems) {
+                if (problem.counter.empty() && (problem.where == end || problem.where == name || problem.where == shown)) {
+                    return problem.reason;
+                }
+            }
+        }
+        if (!was_read(result.switch_start) && !was_read(result.switch_end)) {
+            return "not read";
+        }
+        return was_read(result.switch_start) ? "not read at end" : "not read at start";
+    }
+
+    void judge(PortResult &result) const {
+        result.deltas = deltas_of(result.switch_start->counters, result.switch_end->counters);
+        result.xmit_bytes = xmit_bytes(result.deltas);
+        result.rcv_bytes = rcv_bytes(result.deltas);
+        PortRules rules;
+        rules.required = [](const CounterInfo &info) { return required_in_ib(info, PortKind::switch_port, {}); };
+        rules.congestion_per_gb = grading_.congestion_per_gb;
+        rules.min_bytes = grading_.min_bytes;
+        if (result.xmit_bytes && result.rcv_bytes) {
+            rules.bytes = *result.xmit_bytes + *result.rcv_bytes;
+        }
+        result.verdict = judge_port(result.deltas, rules);
+    }
+
+    const JobEvidence &evidence_;
+    const fabric::Map &map_;
+    const fabric::Query &query_;
+    const Grading &grading_;
+    PortSet &set_;
+    Readings start_, end_;
+    bool both_sides_ = false;
+};
+
+} // namespace
+
+void add_switch_ports(const JobEvidence &evidence, const fabric::Query &query, const Grading &grading, PortSet &set) {
+    if (evidence.scout.start && evidence.scout.end) {
+        set.scout_seconds = seconds_between(evidence.scout.start->time_ns, evidence.scout.end->time_ns);
+    }
+    if (evidence.map == nullptr) {
+        const auto said = std::find_if(evidence.problems.begin(), evidence.problems.end(),
+                                       [](const Problem &problem) { return problem.where == "map"; });
+        const std::string reason = said != evidence.problems.end() ? said->reason : "no fabric map";
+        set.unread.push_back({"switches", "", reason, Layer::physical, true});
+        set.cover.missing.push_back("switches");
+        set.cover.ports_expected += static_cast<unsigned>(set.ports.size()); // each host port faces one
+        return;
+    }
+    Switches(evidence, query, grading, set).run();
+}
+
+void join_links(const JobEvidence &evidence, PortSet &set) {
+    if (evidence.map == nullptr) {
+        return;
+    }
+    for (PortResult &port : set.ports) {
+        const auto peer = set.index.find(peer_of(*evidence.map, {port.map_node, port.map_port}));
+        if (port.map_node != fabric::no_node && peer != set.index.end()) {
+            port.peer = peer->second;
+        }
+    }
+    std::vector<std::pair<std::optional<std::uint64_t>, std::optional<std::uint64_t>>> own;
+    own.reserve(set.ports.size());
+    for (const PortResult &port : set.ports) {
+        own.emplace_back(port.xmit_bytes, port.rcv_bytes);
+    }
+    for (PortResult &port : set.ports) {
+        if (port.peer < 0) {
+            continue;
+        }
+        const auto &[xmit, rcv] = own[static_cast<std::size_t>(port.peer)];
+        port.xmit_bytes = port.xmit_bytes ? port.xmit_bytes : rcv;
+        port.rcv_bytes = port.rcv_bytes ? port.rcv_bytes : xmit;
+        port.rebooted = port.rebooted || set.ports[static_cast<std::size_t>(port.peer)].rebooted;
+    }
+}
+
+fabric::Query job_query(const JobEvidence &evidence, const Config &config) {
+    const std::optional<ScoutSnapshot> &scout =
+        evidence.routes_end || !evidence.routes_start ? evidence.scout.end : evidence.scout.start;
+    if (!scout || evidence.map == nullptr) {
+        return {};
+    }
+    return query_from(*evidence.map, scout->hosts, config);
+}
+
+const fabric::Routes *job_routes(const JobEvidence &evidence) noexcept {
+    if (evidence.routes_end) {
+        return &*evidence.routes_end;
+    }
+    return evidence.routes_start ? &*evidence.routes_start : nullptr;
+}
+
+} // namespace fabric_check

@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "job_fixture.hpp"
+
+#include <gmock/gmock.h>
+
+namespace fabric_check {
+namespace {
+
+using testing::gigabyte;
+using testing::SmallJob;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+constexpr std::uint32_t a = SmallJob::switch_a, b = SmallJob::switch_b;
+
+/// The small job with even traffic well below every bar.
+struct BusyJob : SmallJob {
+    explicit BusyJob(bool with_services = true) : SmallJob(with_services) {
+        if (with_services) {
+            all_servers_to_all_nodes(100 * gigabyte);
+        } else {
+            ring(100 * gigabyte);
+        }
+    }
+};
+
+auto finding(const std::string &where, const std::string &counter, std::uint64_t delta) {
+    return ::testing::AllOf(Field(&Finding::where, where), Field(&Finding::counter, counter),
+                            Field(&Finding::delta, delta));
+}
+auto unread(const std::string &where, const std::string &counter, const std::string &reason) {
+    return ::testing::AllOf(Field(&UnreadCounter::where, where), Field(&UnreadCounter::counter, counter),
+                            Field(&UnreadCounter::reason, reason));
+}
+
+TEST(JobVerdict, EvenTrafficWithoutErrorsIsCleanWithFullCover) {
+    BusyJob job;
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "clean");
+    EXPECT_EQ(verdict.rest, "");
+    EXPECT_EQ(verdict.cover.nodes_seen, 12U);
+    EXPECT_EQ(verdict.cover.nodes_expected, 12U);
+    // 12 hosts, 12 ports facing them, 8 facing the servers, both ends of 8 links.
+    EXPECT_EQ(verdict.cover.ports_seen, 48U);
+    EXPECT_EQ(verdict.cover.ports_expected, 48U);
+    EXPECT_THAT(verdict.unread, IsEmpty());
+    EXPECT_THAT(verdict.because, IsEmpty());
+    EXPECT_EQ(verdict.route, RouteStatus::ok);
+    EXPECT_EQ(verdict.hw, HwStatus::none);
+}
+
+TEST(JobVerdict, WithinOneSwitchThereIsNothingButHostsAndFacingPorts) {
+    BusyJob job(false);
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "clean");
+    EXPECT_EQ(verdict.cover.ports_expected, 24U);
+    EXPECT_EQ(verdict.bytes_moved, 12 * 100 * gigabyte);
+    EXPECT_EQ(verdict.worst_group, -1);
+}
+
+TEST(JobVerdict, WithoutTrafficThereIsNoVerdict) {
+    SmallJob job;
+    job.ring(4000);
+    EXPECT_EQ(job.judge().verdict, "no-traffic");
+}
+
+TEST(JobVerdict, PhysicalFindingsOutrankNoTraffic) {
+    SmallJob job;
+    job.switch_port(a, 7, "LinkDownedCounter", 1);
+    EXPECT_EQ(job.judge().verdict, "physical");
+}
+
+TEST(JobVerdict, RetriesDoNotOutrankNoTrafficButAreListed) {
+    SmallJob job;
+    job.host(7, "packet_seq_err", 5);
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "no-traffic");
+    EXPECT_THAT(verdict.live, ElementsAre(finding("node07/mlx5_0:1", "packet_seq_err", 5)));
+}
+
+TEST(JobVerdict, AQuietPortOfABusyJobStillCounts) {
+    SmallJob job(false);
+    job.traffic(SmallJob::node_lid(1), SmallJob::node_lid(2), 100 * gigabyte);
+    job.host(7, "packet_seq_err", 5);
+    EXPECT_EQ(job.judge().verdict, "transport-retry");
+}
+
+TEST(JobVerdict, ABadOpticBeforeTheRetriesThatFollowFromIt) {
+    BusyJob job;
+    job.switch_port(a, 13, "SymbolErrorCounter", 90);
+    job.host(7, "packet_seq_err", 12000);
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "physical");
+    EXPECT_THAT(verdict.because, ElementsAre(finding("SwitchA:13<->SwitchB:25", "SymbolErrorCounter", 90)));
+    EXPECT_THAT(verdict.live, Contains(finding("node07/mlx5_0:1", "packet_seq_err", 12000)));
+    EXPECT_EQ(verdict.hw, HwStatus::fail);
+}
+
+TEST(JobVerdict, AHostsPhysicalFindingNamesTheLink) {
+    BusyJob job;
+    job.host(7, "SymbolErrorCounter", 90);
+    const JobVerdict verdict = job.judge();
+    ASSERT_THAT(verdict.because, ElementsAre(finding("SwitchA:7<->node07/mlx5_0:1", "SymbolErrorCounter", 90)));
+    EXPECT_EQ(verdict.because[0].read_at, "node07/mlx5_0:1");
+}
+
+TEST(JobVerdict, ABadCableAtAStorageServersPortIsFound) {
+    BusyJob job;
+    job.switch_port(b, 3, "SymbolErrorCounter", 7);
+    EXPECT_THAT(job.judge().because, ElementsAre(finding("SwitchB:3<->stor03/mlx5_0:1", "SymbolErrorCounter", 7)));
+}
+
+TEST(JobVerdict, FewSymbolErrorsInManyBitsPassTheBitErrorRate) {
+    BusyJob job;
+    job.switch_port(a, 13, "SymbolErrorCounter", 20); // in 2.1e13 bits
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "physical");
+    EXPECT_EQ(verdict.hw, HwStatus::pass);
+}
+
+TEST(JobVerdict, APeggedLinkDownedHidesTheCauseAndDiscardsAreStillListed) {
+    BusyJob job;
+    job.set_both(job.switch_start(a, 7).counters, job.switch_end(a, 7).counters, "LinkDownedCounter", 255);
+    job.switch_port(a, 7, "PortXmitDiscards", 500);
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "unusable");
+    EXPECT_EQ(verdict.rest, "lossless-broken");
+    EXPECT_THAT(verdict.unread, ElementsAre(unread("SwitchA:7<->node07/mlx5_0:1", "LinkDownedCounter", "saturated")));
+    EXPECT_THAT(verdict.live, ElementsAre(finding("SwitchA:7<->node07/mlx5_0:1", "PortXmitDiscards", 500)));
+}
+
+TEST(JobVerdict, OnePeggedLinkAndRetriesElsewhere) {
+    BusyJob job;
+    job.set_both(job.switch_start(a, 15).counters, job.switch_end(a, 15).counters, "LinkDownedCounter", 255);
+    job.host(3, "local_ack_timeout_err", 4);
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "unusable");
+    EXPECT_EQ(verdict.rest, "transport-retry");
+}
+
+TEST(JobVerdict, APeggedHigherLayerDoesNotHideAPhysicalFinding) {
+    BusyJob job;
+    job.set_both(job.switch_start(a, 7).counters, job.switch_end(a, 7).counters, "PortXmitDiscards", 65535);
+    job.switch_port(a, 13, "SymbolErrorCounter", 1);
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "physical");
+    EXPECT_EQ(verdict.rest, "");
+    EXPECT_THAT(verdict.unread, SizeIs(1));
+}
+
+TEST(JobVerdict, ACounterThatGoesDownIsAReset) {
+    BusyJob job;
+    job.host_end(4).counters["SymbolErrorCounter"] = Reading::of(2);
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "unusable");
+    EXPECT_EQ(verdict.rest, "clean");
+    EXPECT_THAT(verdict.unread, ElementsAre(unread("node04/mlx5_0:1", "SymbolErrorCounter", "reset")));
+}
+
+TEST(JobVerdict, ACounterFileMissingOnOneNodeIsNamed) {
+    BusyJob job;
+    job.host_start(4).counters.erase("packet_seq_err");
+    job.host_end(4).counters.erase("packet_seq_err");
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "incomplete");
+    EXPECT_EQ(verdict.rest, "clean");
+    EXPECT_THAT(verdict.unread, ElementsAre(unread("node04/mlx5_0:1", "packet_seq_err", "absent")));
+}
+
+TEST(JobVerdict, SwitchPortsHaveNoQueueCountersAndAreComplete) {
+    BusyJob job;
+    for (const SwitchPort &port : job.evidence.scout.end->ports) {
+        ASSERT_FALSE(port.counters.contains("packet_seq_err"));
+    }
+    EXPECT_EQ(job.judge().verdict, "clean");
+}
+
+TEST(JobVerdict, ACardWithoutRetryCountersDoesNotNeedThem) {
+    BusyJob job;
+    for (HcaPort *port : {&job.host_start(5), &job.host_end(5)}) {
+        port->driver = "mlx4_core";
+        for (const char *counter : {"packet_seq_err", "rnr_nak_retry_err", "local_ack_timeout_err"}) {
+            port->counters.erase(counter);
+        }
+    }
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "clean");
+    EXPECT_THAT(verdict.notes, Contains(HasSubstr("node05/mlx5_0:1 has no retry counters")));
+}
+
+TEST(JobVerdict, AKilledNodeCostsItsCoverAndItsPeersAreStillJudged) {
+    BusyJob job;
+    job.node(9).end.reset();
+    job.node(9).end_problem = "no END record within 20 s of the job's end";
+    job.node(9).slurmd_died = true;
+    job.evidence.job.state = "NODE_FAIL";
+    job.switch_port(a, 13, "PortXmitDiscards", 3);
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "incomplete");
+    EXPECT_EQ(verdict.rest, "lossless-broken");
+    EXPECT_EQ(verdict.cover.nodes_seen, 11U);
+    EXPECT_THAT(verdict.cover.missing, ElementsAre("node09"));
+    EXPECT_EQ(verdict.unread.front().where, "node09");
+    EXPECT_THAT(verdict.unread.front().reason, HasSubstr("no END record within 20 s"));
+}
+
+TEST(JobVerdict, TheLinkOfAKilledNodeGoingDownIsNotPhysical) {
+    BusyJob job;
+    job.node(9).end.reset();
+    job.node(9).slurmd_died = true;
+    job.evidence.job.state = "NODE_FAIL";
+    job.switch_port(a, 9, "LinkDownedCounter", 1);
+    job.switch_end(a, 9).state = "DOWN";
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "incomplete");
+    EXPECT_EQ(verdict.rest, "clean");
+    EXPECT_THAT(verdict.unread,
+                Contains(unread("SwitchA:9<->node09/mlx5_0:1", "LinkDownedCounter", "rebooted (slurmd died)")));
+}
+
+TEST(JobVerdict, ARebootInMidJobIsIncompleteNotPhysical) {
+    BusyJob job;
+    job.node(6).end->boot_id = "another";
+    job.host_end(6).counters["SymbolErrorCounter"] = Reading::of(0);
+    job.host(6, "LinkDownedCounter", 1);
+    job.switch_port(a, 6, "LinkDownedCounter", 1);
+    job.switch_port(a, 6, "SymbolErrorCounter", 40);
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "incomplete");
+    EXPECT_EQ(verdict.rest, "clean");
+    EXPECT_THAT(verdict.unread, Contains(unread("node06", "", "rebooted")));
+    EXPECT_THAT(verdict.unread, Contains(unread("SwitchA:6<->node06/mlx5_0:1", "LinkDownedCounter", "rebooted")));
+    EXPECT_THAT(verdict.live, IsEmpty());
+}
+
+TEST(JobVerdict, ARebootDoesNotExcuseAnotherLink) {
+    BusyJob job;
+    job.node(6).end->boot_id = "another";
+    job.switch_port(a, 13, "SymbolErrorCounter", 40);
+    EXPECT_EQ(job.judge().verdict, "physical");
+}
+
+TEST(JobVerdict, ACancelledJobsRetriesDoNotLead) {
+    BusyJob job;
+    job.evidence.job.state = "CANCELLED";
+    job.host(7, "local_ack_timeout_err", 30);
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "clean");
+    ASSERT_THAT(verdict.live, ElementsAre(finding("node07/mlx5_0:1", "local_ack_timeout_err", 30)));
+    EXPECT_FALSE(verdict.live[0].leads);
+    EXPECT_EQ(verdict.live[0].note, "teardown?");
+}
+
+TEST(JobVerdict, ACancelledJobsRetriesWithLowerEvidenceAreNotSetAside) {
+    BusyJob job;
+    job.evidence.job.state = "CANCELLED";
+    job.host(7, "local_ack_timeout_err", 30);
+    job.switch_port(a, 7, "PortXmitDiscards", 8);
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "lossless-broken");
+    EXPECT_EQ(verdict.live.back().note, "");
+}
+
+TEST(JobVerdict, WithoutAMapTheNodesStillSpeak) {
+    BusyJob job;
+    job.host(7, "packet_seq_err", 2);
+    job.analyse();
+    job.evidence.map = nullptr;
+    job.evidence.problems.push_back({"map", "", "no map yet: fabric-check map build"});
+    const JobVerdict verdict = judge_job(job.evidence, job.config);
+    EXPECT_EQ(verdict.verdict, "incomplete");
+    EXPECT_EQ(verdict.rest, "transport-retry");
+    EXPECT_EQ(verdict.route, RouteStatus::unknown);
+    EXPECT_THAT(verdict.unread, Contains(unread("switches", "", "no map yet: fabric-check map build")));
+    EXPECT_EQ(verdict.cover.ports_seen, 12U);
+    EXPECT_EQ(verdict.cover.ports_expected, 24U);
+}
+
+TEST(JobVerdict, WithoutAScoutsEndTheSwitchesAreOneGap) {
+    BusyJob job;
+    job.evidence.scout.end.reset();
+    job.evidence.scout.end_problem = "no END record of a scout";
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "incomplete");
+    EXPECT_EQ(verdict.rest, "clean");
+    EXPECT_THAT(verdict.unread, ElementsAre(unread("switches", "", "no END record of a scout")));
+}
+
+TEST(JobVerdict, APortTheScoutDidNotReachIsNamed) {
+    BusyJob job;
+    std::erase_if(job.evidence.scout.end->ports,
+                  [](const SwitchPort &port) { return port.switch_guid == SmallJob::switch_guid(a) && port.port == 7; });
+    job.evidence.scout.end->problems.push_back({"SwitchA:7", "", "no answer"});
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "incomplete");
+    EXPECT_THAT(verdict.unread, ElementsAre(unread("SwitchA:7<->node07/mlx5_0:1", "", "no answer")));
+    EXPECT_EQ(verdict.cover.ports_seen + 1, verdict.cover.ports_expected);
+}
+
+TEST(JobVerdict, AHostThatIsNotInTheMapIsAGap) {
+    BusyJob job;
+    for (HcaPort *port : {&job.host_start(4), &job.host_end(4)}) {
+        port->guid = 0x9999;
+        port->lid = 60;
+    }
+    for (auto *scout : {&job.evidence.scout.start, &job.evidence.scout.end}) {
+        std::erase_if((*scout)->hosts, [](const HostMatch &match) { return match.node == "node04"; });
+    }
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "incomplete");
+    EXPECT_THAT(verdict.unread,
+                Contains(unread("node04/mlx5_0:1", "", "not in the fabric map: its switch port was not read")));
+}
+
+TEST(JobVerdict, APortThatWentDownIsAFindingOnce) {
+    BusyJob job;
+    job.host_end(7).state = "DOWN";
+    job.switch_end(a, 7).state = "DOWN";
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "physical");
+    ASSERT_THAT(verdict.because, ElementsAre(finding("SwitchA:7<->node07/mlx5_0:1", "state", 0)));
+    EXPECT_EQ(verdict.because[0].note, "ACTIVE at start, DOWN at end");
+}
+
+TEST(JobVerdict, ANarrowLinkAmongPeersIsPhysical) {
+    BusyJob job;
+    job.switch_end(a, 7).rate = testing::narrow_hdr();
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "physical");
+    ASSERT_THAT(verdict.because, ElementsAre(finding("SwitchA:7<->node07/mlx5_0:1", "width", 0)));
+    EXPECT_EQ(verdict.because[0].note, "1X, the job's other nodes have 4X");
+    EXPECT_EQ(verdict.hw, HwStatus::fail);
+}
+
+TEST(JobVerdict, ASlowInterSwitchLinkIsNamedOnceThoughBothEndsShowIt) {
+    BusyJob job;
+    job.switch_end(a, 15).rate = testing::edr();
+    job.switch_end(b, 27).rate = testing::edr();
+    const JobVerdict verdict = job.judge();
+    ASSERT_THAT(verdict.because, SizeIs(1));
+    EXPECT_EQ(verdict.because[0].counter, "speed");
+    EXPECT_EQ(verdict.because[0].note, "EDR, the group's other links have HDR");
+}
+
+TEST(JobVerdict, WithoutAClearMajorityNoSpeedIsWrong) {
+    BusyJob job;
+    for (unsigned port = 1; port <= 6; ++port) {
+        job.switch_end(a, port).rate = testing::edr();
+    }
+    EXPECT_EQ(job.judge().verdict, "clean");
+}
+
+TEST(JobVerdict, EthernetPortsAreNotGraded) {
+    BusyJob job;
+    for (auto *side : {&job.node(2).start, &job.node(2).end}) {
+        HcaPort port = (*side)->ports[0];
+        port.device = "mlx5_1";
+        port.link_layer = LinkLayer::ethernet;
+        port.counters.clear();
+        (*side)->ports.push_back(port);
+    }
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "clean");
+    EXPECT_THAT(verdict.notes, Contains(HasSubstr("Ethernet ports are not graded")));
+}
+
+TEST(JobVerdict, ANodeWithoutAnInfiniBandPortIsAGap) {
+    BusyJob job;
+    job.node(2).start->ports.clear();
+    job.node(2).end->ports.clear();
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "incomplete");
+    EXPECT_THAT(verdict.unread, Contains(unread("node02", "", "no active InfiniBand port")));
+}
+
+TEST(JobVerdict, ACardThatVanishedIsAGap) {
+    BusyJob job;
+    HcaPort second_card = job.host_start(2);
+    second_card.device = "mlx5_1";
+    job.node(2).start->ports.push_back(second_card);
+    EXPECT_THAT(job.judge().unread, Contains(unread("node02/mlx5_1:1", "", "gone at end")));
+}
+
+TEST(JobVerdict, ADownPortIsNotTheJobs) {
+    BusyJob job;
+    for (auto *side : {&job.node(2).start, &job.node(2).end}) {
+        HcaPort port = (*side)->ports[0];
+        port.device = "mlx5_1";
+        port.state = "DOWN";
+        port.counters.clear();
+        (*side)->ports.push_back(port);
+    }
+    EXPECT_EQ(job.judge().verdict, "clean");
+}
+
+TEST(JobVerdict, ANodeThatStandsTwiceIsJudgedOnce) {
+    BusyJob job;
+    job.evidence.nodes.push_back(job.evidence.nodes[0]);
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.cover.nodes_expected, 12U);
+    EXPECT_THAT(verdict.notes, Contains(HasSubstr("node01 stands twice")));
+}
+
+TEST(JobVerdict, AnAllocatedNodeWithoutEvidenceIsMissing) {
+    BusyJob job;
+    job.evidence.nodes.pop_back();
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "incomplete");
+    EXPECT_THAT(verdict.cover.missing, Contains("node12"));
+}
+
+TEST(JobVerdict, ClocksThatStandStillCostTheRatesOnly) {
+    BusyJob job;
+    job.evidence.scout.end->time_ns = job.evidence.scout.start->time_ns;
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "incomplete");
+    EXPECT_EQ(verdict.rest, "clean");
+    EXPECT_THAT(verdict.unread, ElementsAre(unread(
+                                    "switches", "", "the scouts' second time is not later than the first: no rates")));
+}
+
+TEST(JobVerdict, ClocksThatGoBackwardsLeavePhysicalFindingsAndAnUnknownErrorRate) {
+    BusyJob job;
+    job.evidence.scout.end->time_ns = job.evidence.scout.start->time_ns - 5;
+    job.switch_port(a, 13, "SymbolErrorCounter", 90);
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "physical");
+    EXPECT_EQ(verdict.hw, HwStatus::unknown);
+}
+
+TEST(JobVerdict, NoEvidenceAtAllIsIncomplete) {
+    JobEvidence nothing;
+    nothing.job.node_names = {"node01", "node02"};
+    const JobVerdict verdict = judge_job(nothing, Config{});
+    EXPECT_EQ(verdict.verdict, "incomplete");
+    EXPECT_EQ(verdict.cover.nodes_seen, 0U);
+    EXPECT_EQ(verdict.cover.nodes_expected, 2U);
+    EXPECT_THAT(verdict.advice, Not(IsEmpty()));
+}
+
+TEST(JobVerdict, ReorderingIsNormalUnderAdaptiveRouting) {
+    BusyJob job;
+    job.config.adaptive_routing = "on";
+    job.host_start(3).counters["out_of_sequence"] = Reading::of(0);
+    job.host_end(3).counters["out_of_sequence"] = Reading::of(900);
+    EXPECT_EQ(job.judge().verdict, "clean");
+}
+
+TEST(JobVerdict, ReorderingLeadsWhereAdaptiveRoutingIsOff) {
+    BusyJob job;
+    job.host_start(3).counters["out_of_sequence"] = Reading::of(0);
+    job.host_end(3).counters["out_of_sequence"] = Reading::of(900);
+    EXPECT_EQ(job.judge().verdict, "transport-retry");
+}
+
+TEST(JobVerdict, AHostWithoutDataCountersTakesItsSwitchPorts) {
+    BusyJob job;
+    job.host_start(5).counters.erase("PortXmitData");
+    job.host_end(5).counters.erase("PortXmitData");
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "clean");
+}
+
+} // namespace
+} // namespace fabric_check
