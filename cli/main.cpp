@@ -19,6 +19,7 @@ int run(int argc, char **argv) {
         ->type_name("FILE");
     app.add_flag("--json", context.json, "Print JSON instead of text");
     app.add_option("--map", context.map_file, "Fabric map to use instead of the spool's")->type_name("FILE");
+    fabric_check::cli::add_report(app, context);
     fabric_check::cli::add_snapshot(app, context);
     fabric_check::cli::add_diff(app, context);
     fabric_check::cli::add_map(app, context);

@@ -50,7 +50,7 @@ std::string why_of(const Finding &finding) {
 std::string unread_of(const UnreadCounter &unread) {
     std::string reason = unread.reason;
     std::replace(reason.begin(), reason.end(), ' ', '-');
-    constexpr std::size_t enough = 48;
+    constexpr std::size_t enough = 72;
     if (reason.size() > enough) {
         reason = reason.substr(0, enough) + "...";
     }
@@ -82,8 +82,7 @@ void add_routes(const JobEvidence &evidence, const JobVerdict &verdict, LineFiel
         const auto routing = std::find_if(verdict.hot.begin(), verdict.hot.end(),
                                           [](const HotPort &hot) { return hot.cause == "routing"; });
         const HotPort &hot = routing != verdict.hot.end() ? *routing : verdict.hot.front();
-        fields.emplace_back("hot", fmt::format("{}/{}{}", percent_encode(hot.sender), percent(hot.share),
-                                               more(verdict.hot.size())));
+        fields.emplace_back("hot", fmt::format("{}/{}", percent_encode(hot.sender), percent(hot.share)));
         fields.emplace_back("own", percent(hot.own));
     }
     if (verdict.adaptive_routing != AdaptiveRouting::off) {

@@ -73,7 +73,7 @@ struct UnreadCounter {
 };
 
 struct HotPort {
-    std::string where;  ///< link name
+    std::string where;  ///< link name, the receiving end first
     std::string sender; ///< "SwitchB:25"
     std::uint32_t node = fabric::no_node; ///< the sender in the map
     std::uint8_t port = 0;

@@ -73,8 +73,7 @@ private:
             set_.cover.missing.push_back("switches");
         } else if (start_.empty() && end_.empty()) {
             both_sides_ = false;
-            set_.unread.push_back({"switches", "", "the scouts read no switch port" + first_problem(),
-                                   Layer::physical, true});
+            set_.unread.push_back({"switches", "", no_port_reason(), Layer::physical, true});
             set_.cover.missing.push_back("switches");
         }
         if (both_sides_ && !evidence_.routes_start && !evidence_.routes_end) {
@@ -82,13 +81,13 @@ private:
         }
     }
 
-    std::string first_problem() const {
+    std::string no_port_reason() const {
         for (const auto *scout : {&evidence_.scout.end, &evidence_.scout.start}) {
             if (*scout && !(*scout)->problems.empty()) {
-                return ": " + (*scout)->problems.front().reason;
+                return (*scout)->problems.front().reason;
             }
         }
-        return {};
+        return "the scouts read no switch port";
     }
 
     void facing() {

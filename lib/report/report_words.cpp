@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report/report_words.hpp"
+
+#include "base/text.hpp"
+#include "counters/table.hpp"
+#include "report/odd_json.hpp"
+
+#include <fmt/format.h>
+
+namespace fabric_check {
+
+namespace {
+
+using nlohmann::ordered_json;
+using odd_json::list;
+using odd_json::text;
+
+std::string places(const ordered_json &because) {
+    if (because.empty()) {
+        return "a place the report does not name";
+    }
+    std::string out = text(because[0], "where");
+    std::size_t others = 0;
+    for (const ordered_json &one : because) {
+        others += text(one, "where") != text(because[0], "where") ? 1 : 0;
+    }
+    return others > 0 ? fmt::format("{} and {} more", out, others) : out;
+}
+
+std::string first_unread(const ordered_json &report, bool missing) {
+    for (const ordered_json &one : list(report, "unread")) {
+        if (odd_json::flag(one, "missing", missing) == missing) {
+            const std::string counter = text(one, "counter");
+            return fmt::format("{}{}{}: {}", counter, counter.empty() ? "" : " of ", text(one, "where"),
+                               reason_words(text(one, "reason")));
+        }
+    }
+    return "the report does not say what";
+}
+
+std::string rest_sentence(const ordered_json &report) {
+    const std::string rest = text(report, "rest");
+    if (rest.empty()) {
+        return {};
+    }
+    return rest == "clean" ? " What could be read is clean, but that does not clear the fabric."
+                           : fmt::format(" What could be read says: {}.", rest);
+}
+
+} // namespace
+
+std::string verdict_sentence(const ordered_json &report) {
+    const std::string verdict = text(report, "verdict");
+    const ordered_json &because = list(report, "because");
+    if (verdict == "clean") {
+        return "The fabric was not the reason: everything that should be read was read, and nothing that counts moved.";
+    }
+    if (verdict == "physical") {
+        const std::string hw = text(report, "hw");
+        return fmt::format("A link is at fault: {}.{}", places(because),
+                           hw == "pass"   ? " Its bit-error rate is within the limit, so it may be old news."
+                           : hw == "fail" ? " Its hardware fails the limit."
+                                          : "");
+    }
+    if (verdict == "pause-storm") {
+        return fmt::format("A receiver stopped its senders: {}.", places(because));
+    }
+    if (verdict == "lossless-broken") {
+        return fmt::format("Packets were dropped in a network that must not drop any: {}.", places(because));
+    }
+    if (verdict == "transport-retry") {
+        return fmt::format("Packets had to be sent again, and no link shows why: {}.", places(because));
+    }
+    if (verdict == "routing-imbalance") {
+        return fmt::format("Nothing is broken, but the forwarding tables led too much of this job over one cable: {}.",
+                           places(because));
+    }
+    if (verdict == "congestion") {
+        return fmt::format("Links were full: {}.", places(because));
+    }
+    if (verdict == "unusable") {
+        return fmt::format("The counters cannot answer: {}.", first_unread(report, false)) + rest_sentence(report);
+    }
+    if (verdict == "incomplete") {
+        return fmt::format("Not everything was read: {}.", first_unread(report, true)) + rest_sentence(report);
+    }
+    if (verdict == "no-traffic") {
+        return "The job moved too little over the fabric to judge it.";
+    }
+    return "This version does not know that verdict.";
+}
+
+std::string counter_words(const std::string &counter) {
+    if (counter == "width") {
+        return "fewer lanes are in use than on the links beside it";
+    }
+    if (counter == "speed") {
+        return "the link runs slower than those beside it";
+    }
+    if (counter == "state") {
+        return "the port went down during the job";
+    }
+    const CounterInfo *info = find_counter(counter);
+    return info != nullptr ? std::string(info->meaning) : std::string();
+}
+
+std::string hot_words(const std::string &cause) {
+    if (cause == "routing") {
+        return "the tables lead too many of the job's nodes over it";
+    }
+    if (cause == "capacity") {
+        return "all links of its group were full";
+    }
+    if (cause == "others") {
+        return "mostly other jobs' traffic";
+    }
+    if (cause == "incast") {
+        return "its traffic leads to a host whose own port was full";
+    }
+    if (cause == "receiver") {
+        return "the host behind it took all it can";
+    }
+    return "filled by the job's own load";
+}
+
+std::string reason_words(const std::string &reason) {
+    if (reason == "reset") {
+        return "reset during the job: it went down, so what it counted is lost";
+    }
+    if (reason == "saturated") {
+        return "saturated: it stands at its highest value and counts no further";
+    }
+    if (reason == "width changed") {
+        return "read from fields of different width at start and end";
+    }
+    if (reason == "absent") {
+        return "absent at both start and end, though this kind of port has it";
+    }
+    if (reason == "rebooted") {
+        return "rebooted during the job";
+    }
+    return reason;
+}
+
+std::string with_commas(std::uint64_t value) {
+    std::string digits = std::to_string(value);
+    for (std::size_t at = digits.size(); at > 3;) {
+        at -= 3;
+        digits.insert(at, ",");
+    }
+    return digits;
+}
+
+std::string wrapped(const std::string &words, std::size_t columns, const std::string &first_indent,
+                    const std::string &indent) {
+    std::string out;
+    std::string line = first_indent;
+    bool empty = true;
+    for (const std::string_view word : split(words, ' ')) {
+        if (!empty && line.size() + 1 + word.size() > columns) {
+            out += line + "\n";
+            line = indent;
+            empty = true;
+        }
+        line += empty ? "" : " ";
+        line += word;
+        empty = false;
+    }
+    return out + line + "\n";
+}
+
+} // namespace fabric_check
