@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/hostlist.hpp"
+#include "base/text.hpp"
+#include "report/report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace fabric_check {
+namespace {
+
+using nlohmann::ordered_json;
+using namespace fabric;
+
+/// Enough digits for everybody, none that only show how the machine divides.
+double rounded(double value) { return std::round(value * 10000) / 10000; }
+
+std::string description(const Map &map, std::uint32_t node) {
+    if (node >= map.nodes.size())
+        return {};
+    std::string text = printable(trim(map.nodes[node].description));
+    return text.empty() ? map.display_name(node) : text;
+}
+
+std::string guid(const Map &map, std::uint32_t node) {
+    return node < map.nodes.size() ? fmt::format("0x{:016x}", map.nodes[node].guid) : std::string();
+}
+
+std::string folded(const std::vector<Endpoint> &endpoints) {
+    std::vector<std::string> names;
+    for (const Endpoint &endpoint : endpoints)
+        names.push_back(printable(endpoint.name));
+    return fold_hostlist(std::move(names));
+}
+
+ordered_json lids_of(const std::vector<Endpoint> &endpoints) {
+    std::set<std::uint16_t> lids;
+    for (const Endpoint &endpoint : endpoints)
+        lids.insert(endpoint.lid);
+    return lids;
+}
+
+ordered_json group_json(const Map &map, const Group &group) {
+    ordered_json peers = ordered_json::array();
+    for (const std::uint32_t peer : group.peers)
+        peers.push_back(description(map, peer));
+    ordered_json out = {{"switch", description(map, group.node)},
+                        {"switch_guid", guid(map, group.node)},
+                        {"name", group_name(map, group)},
+                        {"direction", to_string(group.direction)},
+                        {"peers", std::move(peers)},
+                        {"available", group.available},
+                        {"used", group.used},
+                        {"lids", group.lids},
+                        {"flows", group.flows},
+                        {"imbalance", rounded(group.imbalance)},
+                        {"ports", ordered_json::array()}};
+    for (const GroupPort &port : group.ports) {
+        ordered_json one = {{"port", port.port},
+                            {"peer", description(map, port.peer)},
+                            {"peer_port", port.peer_port},
+                            {"link", link_name(map, group.node, port.port)},
+                            {"lids", port.lids.size()},
+                            {"lid_list", port.lids},
+                            {"flows", port.flows},
+                            {"minimal", port.minimal}};
+        one["rate_gbps"] = port.rate.data_gbps > 0 ? ordered_json(rounded(port.rate.data_gbps)) : ordered_json();
+        out["ports"].push_back(std::move(one));
+    }
+    return out;
+}
+
+ordered_json shape_json(const Map &map, const ShapeLoad &shape) {
+    return {{"max_link_flows", shape.max_link_flows},
+            {"ideal", shape.ideal},
+            {"factor", rounded(shape.factor)},
+            {"link", shape.node == no_node ? ordered_json() : ordered_json(link_name(map, shape.node, shape.port))}};
+}
+
+double link_ceiling(const LinkRate &rate, const Query &query) {
+    return query.flat_ceiling_gib_s > 0 ? query.flat_ceiling_gib_s : payload_ceiling_gib_s(rate, query.ceilings);
+}
+
+ordered_json ceiling_json(const Routes &routes, const Query &query) {
+    ordered_json out = {{"links", routes.ceiling.links}, {"gib_s", rounded(routes.ceiling.gib_s)}};
+    const bool asked = query.rate_per_node_gib_s > 0;
+    out["predicted_gib_s"] = asked ? ordered_json(rounded(routes.ceiling.predicted_gib_s)) : ordered_json();
+    if (asked)
+        out["rate_per_node_gib_s"] = query.rate_per_node_gib_s;
+    if (routes.worst >= 0) {
+        double all = 0;
+        for (const GroupPort &port : routes.groups[std::size_t(routes.worst)].ports)
+            all += port.minimal ? link_ceiling(port.rate, query) : 0;
+        out["all_links_gib_s"] = rounded(all);
+    }
+    return out;
+}
+
+} // namespace
+
+ordered_json routes_json(const Map &map, const Routes &routes, const Query &query) {
+    ordered_json out = {{"schema", "fabric-check/routes/1"},
+                        {"nodes", folded(query.job)},
+                        {"lids", lids_of(query.job)},
+                        {"from", folded(query.services)},
+                        {"from_lids", lids_of(query.services)},
+                        {"adaptive_routing", to_string(map.adaptive_routing)},
+                        {"warnings", ordered_json::array()},
+                        {"unreachable", ordered_json::array()},
+                        {"imbalance", rounded(routes.imbalance)},
+                        {"groups", ordered_json::array()}};
+    for (const std::string &warning : routes.warnings)
+        out["warnings"].push_back(printable(warning));
+    for (const Unreachable &lost : routes.unreachable) {
+        const std::uint32_t holder = map.by_lid(lost.lid);
+        out["unreachable"].push_back({{"lid", lost.lid},
+                                      {"node", holder == no_node ? std::string() : map.display_name(holder)},
+                                      {"why", printable(lost.why)},
+                                      {"switch", description(map, lost.at)}});
+    }
+    for (const Group &group : routes.groups)
+        out["groups"].push_back(group_json(map, group));
+    out["worst"] = nullptr;
+    if (routes.worst >= 0) {
+        const Group &worst = routes.groups[std::size_t(routes.worst)];
+        out["worst"] = {{"switch", description(map, worst.node)},
+                        {"switch_guid", guid(map, worst.node)},
+                        {"name", group_name(map, worst)},
+                        {"direction", to_string(worst.direction)},
+                        {"available", worst.available},
+                        {"used", worst.used},
+                        {"imbalance", rounded(worst.imbalance)}};
+    }
+    out["ceiling"] = ceiling_json(routes, query);
+    if (routes.shapes)
+        out["shapes"] = {{"one_to_many", shape_json(map, routes.shapes->one_to_many)},
+                         {"many_to_one", shape_json(map, routes.shapes->many_to_one)},
+                         {"many_to_many", shape_json(map, routes.shapes->many_to_many)}};
+    return out;
+}
+
+} // namespace fabric_check
