@@ -28,7 +28,13 @@ std::optional<Buffer> buffer_of(Data data, std::size_t needed) {
     return buffer;
 }
 
-std::uint32_t field(Buffer &buffer, MAD_FIELDS which) { return mad_get_field(buffer.data(), 0, which); }
+std::uint32_t field(Buffer &buffer, MAD_FIELDS which) {
+    // libibmad's IB_PC_QP1_DROP_F (rdma-core 44) lacks the byte order macro of its neighbours and reads
+    // VL15Dropped; QP1Dropped is at bits 160-175 (IBA 1.4, 16.1.3.5).
+    if (which == IB_PC_QP1_DROP_F)
+        return static_cast<std::uint32_t>(buffer[20]) << 8U | buffer[21];
+    return mad_get_field(buffer.data(), 0, which);
+}
 
 enum class Gate : std::uint8_t { none, xmit_wait, qp1_dropped };
 
