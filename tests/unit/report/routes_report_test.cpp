@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fabric/fabrics.hpp"
+#include "report/report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace fabric_check {
+namespace {
+
+using namespace fabric;
+using nlohmann::ordered_json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+ordered_json collapsed(AdaptiveRouting adaptive = AdaptiveRouting::off) {
+    Map map = fabric::testing::two_switches(fabric::testing::collapsed());
+    map.adaptive_routing = adaptive;
+    Query query = fabric::testing::clients_and_servers(map);
+    query.rate_per_node_gib_s = 7.62;
+    query.flat_ceiling_gib_s = 22.6;
+    Routes routes = analyse(LftView(map), query);
+    routes.shapes = shape_loads(LftView(map), query);
+    return routes_json(map, routes, query);
+}
+
+TEST(RoutesJson, BeginsWithItsSchema) {
+    EXPECT_THAT(collapsed().dump(), StartsWith(R"({"schema":"fabric-check/routes/1")"));
+}
+
+TEST(RoutesJson, HasEveryKeyOfTheContract) {
+    const ordered_json json = collapsed();
+    for (const char *key : {"nodes", "lids", "from", "adaptive_routing", "warnings", "unreachable", "imbalance", "groups",
+                            "worst", "ceiling", "shapes"})
+        EXPECT_TRUE(json.contains(key)) << key;
+    for (const char *key : {"switch", "switch_guid", "peers", "available", "used", "lids", "imbalance", "ports"})
+        EXPECT_TRUE(json["groups"][0].contains(key)) << key;
+    for (const char *key : {"port", "peer", "peer_port", "lids", "rate_gbps"})
+        EXPECT_TRUE(json["groups"][0]["ports"][0].contains(key)) << key;
+    for (const char *key : {"switch", "available", "used", "imbalance"})
+        EXPECT_TRUE(json["worst"].contains(key)) << key;
+    for (const char *shape : {"one_to_many", "many_to_one", "many_to_many"})
+        for (const char *key : {"max_link_flows", "ideal", "factor", "link"})
+            EXPECT_TRUE(json["shapes"][shape].contains(key)) << shape << " " << key;
+}
+
+TEST(RoutesJson, SaysWhatTheCollapsedTableDoes) {
+    const ordered_json json = collapsed();
+    EXPECT_EQ(json["nodes"], "node[01-12]");
+    EXPECT_EQ(json["from"], "stor[01-08]");
+    EXPECT_EQ(json["lids"].size(), 12U);
+    EXPECT_EQ(json["imbalance"], 3.0);
+    EXPECT_EQ(json["worst"]["switch"], "SwitchB");
+    EXPECT_EQ(json["worst"]["used"], 3);
+    EXPECT_EQ(json["worst"]["available"], 8);
+    EXPECT_EQ(json["ceiling"]["links"], 3);
+    EXPECT_EQ(json["ceiling"]["gib_s"], 67.8);
+    EXPECT_EQ(json["ceiling"]["predicted_gib_s"], 52.82);
+    const ordered_json &port = json["groups"][0]["ports"][0];
+    EXPECT_EQ(port["port"], 25);
+    EXPECT_EQ(port["peer"], "SwitchA");
+    EXPECT_EQ(port["peer_port"], 13);
+    EXPECT_EQ(port["lids"], 6);
+    EXPECT_EQ(port["rate_gbps"], 200);
+    EXPECT_EQ(port["link"], "SwitchB:25<->SwitchA:13");
+    EXPECT_EQ(json["groups"][0]["ports"][7]["lids"], 0) << "idle links are listed";
+}
+
+TEST(RoutesJson, WithoutAGroupWorstIsNull) {
+    const Map map = fabric::testing::two_switches(fabric::testing::collapsed());
+    Query query = fabric::testing::clients_and_servers(map);
+    query.services.clear();
+    const ordered_json json = routes_json(map, analyse(LftView(map), query), query);
+    EXPECT_TRUE(json["worst"].is_null());
+    EXPECT_TRUE(json["groups"].empty());
+    EXPECT_EQ(json["from"], "");
+    EXPECT_FALSE(json.contains("shapes")) << "nobody computed them";
+    EXPECT_TRUE(json["ceiling"]["predicted_gib_s"].is_null()) << "nobody asked";
+    EXPECT_THAT(routes_text(json, false), HasSubstr("No link between switches is on the way."));
+}
+
+TEST(RoutesJson, AnUnknownRateIsNull) {
+    Map map = fabric::testing::two_switches(fabric::testing::collapsed());
+    map.nodes[1].ports[30].rate = {};
+    const Query query = fabric::testing::clients_and_servers(map);
+    EXPECT_TRUE(routes_json(map, analyse(LftView(map), query), query)["groups"][0]["ports"][5]["rate_gbps"].is_null());
+}
+
+TEST(RoutesJson, HostileDescriptionsStayPrintable) {
+    Map map = fabric::testing::two_switches(fabric::testing::collapsed());
+    map.nodes[1].description = "Switch\xff\x1b";
+    map.index();
+    const Query query = fabric::testing::clients_and_servers(map);
+    const std::string text = routes_json(map, analyse(LftView(map), query), query).dump();
+    EXPECT_THAT(text, HasSubstr("Switch\\\\xff\\\\x1b"));
+}
+
+TEST(RoutesJson, NamesWhatDoesNotArrive) {
+    Map map = fabric::testing::two_switches(fabric::testing::collapsed());
+    map.nodes[1].lft[3] = no_route;
+    const Query query = fabric::testing::clients_and_servers(map);
+    const ordered_json json = routes_json(map, analyse(LftView(map), query), query);
+    ASSERT_EQ(json["unreachable"].size(), 1U);
+    EXPECT_EQ(json["unreachable"][0]["lid"], 3);
+    EXPECT_EQ(json["unreachable"][0]["node"], "node03");
+    EXPECT_EQ(json["unreachable"][0]["why"], "no entry at SwitchB");
+    EXPECT_THAT(routes_text(json, false), HasSubstr("  LID 3 node03: no entry at SwitchB\n"));
+}
+
+TEST(RoutesText, ShowsBarsIdleLinksAndBothEnds) {
+    const std::string text = routes_text(collapsed(), false);
+    EXPECT_THAT(text, HasSubstr("Routes of node[01-12] (12 LIDs, with stor[01-08] as services)\n"));
+    EXPECT_THAT(text, HasSubstr("Imbalance 3.00 (1.00 cannot be better); worst group SwitchB>SwitchA: 3 of 8 links used."));
+    EXPECT_THAT(text, HasSubstr("SwitchB>SwitchA, services to the job: 12 LIDs on 3 of 8 links, imbalance 3.00\n"));
+    EXPECT_THAT(text, HasSubstr("  SwitchB:25<->SwitchA:13   200 Gb/s     6  ##############################\n"));
+    EXPECT_THAT(text, HasSubstr("  SwitchB:27<->SwitchA:15   200 Gb/s     1  #####\n"));
+    EXPECT_THAT(text, HasSubstr("  SwitchB:32<->SwitchA:20   200 Gb/s     0  idle\n"));
+}
+
+TEST(RoutesText, SaysCeilingAndPredictionInWords) {
+    const std::string text = routes_text(collapsed(), false);
+    EXPECT_THAT(text, HasSubstr("Ceiling: the 3 links used by SwitchB>SwitchA carry at most 67.8 GiB/s of payload; all 8 "
+                                "would carry 180.8.\n"));
+    EXPECT_THAT(text, HasSubstr("Prediction: 52.8 GiB/s with 7.62 GiB/s per node.\n"));
+}
+
+TEST(RoutesText, LabelsStaticRoutesUnlessAdaptiveRoutingIsOff) {
+    EXPECT_THAT(routes_text(collapsed(AdaptiveRouting::off), false), Not(HasSubstr("packets may take others")));
+    EXPECT_THAT(routes_text(collapsed(AdaptiveRouting::on), false),
+                HasSubstr("Static route; packets may take others: adaptive routing is on."));
+    EXPECT_THAT(routes_text(collapsed(AdaptiveRouting::unknown), false),
+                HasSubstr("Static route; packets may take others: whether adaptive routing is on is unknown."));
+}
+
+TEST(RoutesText, ColoursOnlyWhenAsked) {
+    EXPECT_THAT(routes_text(collapsed(), false), Not(HasSubstr("\x1b")));
+    EXPECT_THAT(routes_text(collapsed(), true), HasSubstr("\x1b[31m3.00\x1b[0m"));
+}
+
+TEST(RoutesText, TakesOddJsonWithoutThrowing) {
+    for (const char *odd : {"null", "[]", "{}", R"({"groups":5,"worst":[],"unreachable":[1,null]})",
+                            R"({"groups":[{"ports":[{"lids":"many","link":7}],"imbalance":null}],"ceiling":{"links":-1}})"})
+        EXPECT_NO_THROW(routes_text(ordered_json::parse(odd), false)) << odd;
+}
+
+} // namespace
+} // namespace fabric_check
