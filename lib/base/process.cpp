@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -134,7 +135,7 @@ std::string read_all(int fd) {
     }
     null_standard_streams();
     try {
-        ::_exit(work());
+        std::exit(work()); // not _exit: what the libraries do at their end (hand back a MAD agent) has to be done
     } catch (const std::exception &error) {
         (void)!::write(report, error.what(), std::min<std::size_t>(std::strlen(error.what()), 1024));
     } catch (...) {

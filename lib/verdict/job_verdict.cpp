@@ -133,10 +133,10 @@ JobVerdict judge_job(const JobEvidence &evidence, const Config &config) {
     verdict.routes_changed = changes.texts;
     verdict.route = route_status(evidence, changes, config.thresholds.imbalance);
     if (const fabric::Routes *routes = evidence.map != nullptr ? job_routes(evidence) : nullptr) {
-        verdict.measures = measure_groups(*routes, set);
+        verdict.measures = measure_groups(*routes, set, config.thresholds.spread_min_gb * 1e9);
         LoadVerdict load = judge_load(evidence, query, verdict.measures, set, config, verdict.adaptive_routing,
                                       !changes.texts.empty());
-        verdict.worst_group = load.group >= 0 ? load.group : routes->worst;
+        verdict.worst_group = load.group >= 0 ? load.group : worst_group(*routes, verdict.measures);
         verdict.hot = std::move(load.hot);
         findings.insert(findings.end(), load.findings.begin(), load.findings.end());
         verdict.unread.insert(verdict.unread.end(), load.unread.begin(), load.unread.end());

@@ -84,7 +84,7 @@ RouteChanges compare_tables(const JobEvidence &evidence, const fabric::Query &qu
     return changes;
 }
 
-std::vector<GroupMeasure> measure_groups(const fabric::Routes &routes, const PortSet &set) {
+std::vector<GroupMeasure> measure_groups(const fabric::Routes &routes, const PortSet &set, double least_bytes) {
     std::vector<GroupMeasure> measures;
     for (std::size_t g = 0; g < routes.groups.size(); ++g) {
         const fabric::Group &group = routes.groups[g];
@@ -106,12 +106,33 @@ std::vector<GroupMeasure> measure_groups(const fabric::Routes &routes, const Por
             sum += bytes;
             busiest = std::max(busiest, bytes);
         }
-        if (complete && sum > 0) {
+        if (complete && busiest > 0 && busiest >= least_bytes) {
             measure.spread = busiest / (sum / static_cast<double>(group.ports.size()));
         }
         measures.push_back(std::move(measure));
     }
     return measures;
+}
+
+int worst_group(const fabric::Routes &routes, const std::vector<GroupMeasure> &measures) {
+    int worst = routes.worst;
+    if (worst < 0) {
+        return worst;
+    }
+    const auto bytes = [&measures](int group) {
+        std::uint64_t most = 0;
+        for (const auto &port : measures[static_cast<std::size_t>(group)].xmit_bytes) {
+            most = std::max(most, port.value_or(0));
+        }
+        return most;
+    };
+    const double imbalance = routes.groups[static_cast<std::size_t>(worst)].imbalance;
+    for (std::size_t g = 0; g < routes.groups.size() && g < measures.size(); ++g) {
+        if (routes.groups[g].imbalance >= imbalance && bytes(static_cast<int>(g)) > bytes(worst)) {
+            worst = static_cast<int>(g);
+        }
+    }
+    return worst;
 }
 
 AdaptiveRouting adaptive_routing_of(const JobEvidence &evidence, const Config &config) {

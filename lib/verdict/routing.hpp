@@ -19,8 +19,12 @@ struct RouteChanges {
 /// Compares the forwarding tables of both scouts block by block, for the LIDs of the query only.
 RouteChanges compare_tables(const JobEvidence &evidence, const fabric::Query &query);
 
-/// Bytes, waits and spread of every group, measured between the scout's readings.
-std::vector<GroupMeasure> measure_groups(const fabric::Routes &routes, const PortSet &set);
+/// Bytes, waits and spread of every group, measured between the scout's readings. A group whose busiest port carried less
+/// than `least_bytes` has no spread: a few management packets are always uneven.
+std::vector<GroupMeasure> measure_groups(const fabric::Routes &routes, const PortSet &set, double least_bytes);
+
+/// Index of the group the job's line is about: the highest imbalance; of equals, the one that carried most. -1: no group.
+int worst_group(const fabric::Routes &routes, const std::vector<GroupMeasure> &measures);
 
 /// As configured ("on", "off"), else as the scout or the map found it.
 AdaptiveRouting adaptive_routing_of(const JobEvidence &evidence, const Config &config);

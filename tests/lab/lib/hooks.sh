@@ -122,6 +122,8 @@ state = "$lab_dir/state"
 sysfs_root = "$lab_dir/nodes/%n/sys"
 proc_root = "$lab_dir/nodes/%n/proc"
 log_file = "$lab_dir/log/fabric-check.log"
+# ibsim's switches have no adaptive routing, and leave the question without an answer.
+adaptive_routing = "off"
 ${1:+services = \"$1\"}
 
 [slurm]

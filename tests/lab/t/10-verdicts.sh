@@ -27,14 +27,14 @@ expect_field "$line" cover 12/12
 expect_exit 3 lab exec fabric-check report "$job" > /dev/null
 pass "without traffic there is no verdict"
 
-# --- every ISL evenly at 95 %: one client behind each of the eight
+# --- every ISL evenly at 95 %: one client behind each of the eight. The prologs' and epilogs' time counts too.
 flows=""
 declare -A taken=()
 for node in node{01..12}; do
     isl=$(lab traffic --dry-run --json stor01 "$node" 1 1 | json - '[l["port"] for l in d["links"] if l["from"] == "SwitchB"][0]')
     [ -z "${taken[$isl]:-}" ] || continue
     taken[$isl]=$node
-    flows+=" stor0${#taken[@]} $node 21.47 14"
+    flows+=" stor0${#taken[@]} $node 21.47 26"
 done
 expect_equal "${#taken[@]}" 8 "ISLs in use"
 job=$(submit -N12 --fabric-check --wrap "lab traffic $flows")
@@ -61,6 +61,14 @@ expect_match "$(field "$line" own)" '^(100|9[0-9])%$' "own share"
 expect_equal "$(json "$FABRIC_CHECK_LAB/spool/reports/$job.0.json" 'sorted(h["where"] for h in d["hot"])')" \
     '["SwitchA:13<->SwitchB:25", "SwitchA:14<->SwitchB:26"]' "hot cables"
 pass "a collapsed table is routing-imbalance"
+
+# --- the same where nobody can tell whether the switches route adaptively
+lab config adaptive_routing=auto
+job=$(submit -N12 --fabric-check --wrap 'sleep 0.2')
+wait_job "$job" > /dev/null
+expect_field "$(line_of "$job")" ar unknown
+lab config adaptive_routing=
+pass "unknown adaptive routing is labelled"
 
 # --- another job's traffic on an ISL that ours does not use: node08 is alone on port 27
 other=$(submit -N1 -w node03 --wrap "lab traffic --rate-per-dst 22 'stor[01-08]' node03 max 9")
