@@ -110,17 +110,23 @@ Finisher::Step Finisher::work_on(const Ticket &ticket, Attempt &attempt) {
     if (auto verified = verify_new(ticket, nodes->size()); !verified)
         return again(ticket, attempt, verified.error().message, std::min(backoff(attempt), away_pause_max));
 
-    // Wait for END records: a while after the last that came, never longer than the maximum.
+    // Wait for END records: a while after the last that came, never longer than the maximum. A scout's comes a moment
+    // after its node's: once all nodes are there, no longer than a hook may take.
     std::int64_t last_ns = ticket.time_ns;
-    bool all = true;
+    bool nodes_there = true, scouts_there = true;
+    std::size_t index = 0;
     for (const auto &node : pair_nodes(*nodes, records_[ticket.job_id], {.ticket_ns = ticket.time_ns})) {
-        all = all && node.finished();
+        nodes_there = nodes_there && node.finished();
+        if (index++ < config_.scouts)
+            scouts_there = scouts_there && (node.scout_end != nullptr || !node.end_note.empty());
         if (node.end != nullptr)
             last_ns = std::max(last_ns, std::min(node.end->name.time_ns, now));
     }
-    const auto until = std::min(last_ns + static_cast<std::int64_t>(config_.finisher.end_wait_s) * second,
+    const std::int64_t scout_wait = static_cast<std::int64_t>(config_.hooks.budget_ms) * 1'000'000 + second;
+    const std::int64_t end_wait = static_cast<std::int64_t>(config_.finisher.end_wait_s) * second;
+    const auto until = std::min(last_ns + (nodes_there ? std::min(scout_wait, end_wait) : end_wait),
                                 ticket.time_ns + static_cast<std::int64_t>(config_.finisher.end_wait_max_s) * second);
-    if (!all && now < until) {
+    if (!(nodes_there && scouts_there) && now < until) {
         attempt.next_ns = std::min(until, now + poll);
         return Step::later;
     }

@@ -203,6 +203,7 @@ public:
                                               " at " + format_time(instance.job.end) + " yet"};
         if (slurmdb_connection_commit(connection_, true) != SLURM_SUCCESS)
             return failure("commit", errno);
+        snapshot_open_ = false;
         return {};
     }
 
@@ -229,6 +230,11 @@ private:
         if (!connect())
             return away();
         errno = 0;
+        // slurmdbd holds one database transaction for the connection, and InnoDB shows a transaction the state of its
+        // first read for ever (REPEATABLE READ): a job that ended since would never be seen.
+        if (snapshot_open_ && slurmdb_connection_commit(connection_, false) != SLURM_SUCCESS)
+            return failure(what, errno);
+        snapshot_open_ = true;
         const OwnedList list(slurmdb_jobs_get(connection_, condition.get()));
         if (!list)
             return failure(what, errno);
@@ -252,6 +258,7 @@ private:
         if (connection_ != nullptr)
             slurmdb_connection_close(&connection_);
         connection_ = nullptr;
+        snapshot_open_ = false;
     }
     static Error away() { return {Errc::unavailable, "slurmdbd: no connection; is it running?"}; }
 
@@ -265,6 +272,7 @@ private:
     }
 
     void *connection_ = nullptr;
+    bool snapshot_open_ = false; ///< something was read since the last commit or rollback
 };
 
 } // namespace

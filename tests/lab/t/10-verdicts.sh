@@ -8,7 +8,7 @@ lab config 'services=stor[01-08]'
 # --- even traffic, nothing else
 job=$(submit -N12 --fabric-check --wrap "lab traffic 'stor[01-08]' 'node[01-12]' 0.1 2 'node[01-12]' 'stor[01-08]' 0.05 2")
 wait_job "$job" > /dev/null
-line=$(line_of "$job")
+line=$(line_of "$job") || exit 1
 expect_field "$line" fabric clean
 expect_field "$line" cover 12/12
 expect_field "$line" route ok
@@ -21,7 +21,7 @@ pass "even traffic is clean"
 # --- a few KB of management
 job=$(submit -N12 --fabric-check --wrap 'sleep 0.2')
 wait_job "$job" > /dev/null
-line=$(line_of "$job")
+line=$(line_of "$job") || exit 1
 expect_field "$line" fabric no-traffic
 expect_field "$line" cover 12/12
 expect_exit 3 lab exec fabric-check report "$job" > /dev/null
@@ -39,7 +39,7 @@ done
 expect_equal "${#taken[@]}" 8 "ISLs in use"
 job=$(submit -N12 --fabric-check --wrap "lab traffic $flows")
 wait_job "$job" > /dev/null
-line=$(line_of "$job")
+line=$(line_of "$job") || exit 1
 expect_field "$line" fabric congestion
 expect_match "$(field "$line" spread)" '^1\.0' "spread of evenly filled links"
 expect_match "$line" ' hot=Switch[AB]:[0-9]+/[89][0-9]%'
@@ -48,9 +48,9 @@ pass "full links, evenly used, are congestion"
 
 # --- the collapsed table, and no errors
 lab lfts "$lab_tests/fabric/collapsed.lfts" || fail "lfts"
-job=$(submit -N12 --fabric-check --wrap "lab traffic --rate-per-dst 7.62 'stor[01-08]' 'node[01-12]' max 12")
+job=$(submit -N12 --fabric-check --wrap "lab traffic --rate-per-dst 7.62 'stor[01-08]' 'node[01-12]' max 20")
 wait_job "$job" > /dev/null
-line=$(line_of "$job")
+line=$(line_of "$job") || exit 1
 expect_field "$line" fabric routing-imbalance
 expect_field "$line" route imbalanced
 expect_field "$line" isl 'SwitchB>SwitchA:3/8'
@@ -74,7 +74,7 @@ pass "unknown adaptive routing is labelled"
 other=$(submit -N1 -w node03 --wrap "lab traffic --rate-per-dst 22 'stor[01-08]' node03 max 9")
 job=$(submit -N1 -w node08 --fabric-check --wrap 'lab traffic stor02 node08 1 7')
 wait_job "$job" > /dev/null
-line=$(line_of "$job")
+line=$(line_of "$job") || exit 1
 expect_field "$line" fabric clean
 expect_field "$line" hot ''
 wait_job "$other" > /dev/null

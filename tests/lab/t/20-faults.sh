@@ -13,7 +13,7 @@ job=$(submit -N12 --fabric-check --wrap "$quiet
     lab sim 'PerformanceSet \"SwitchA\"[14] PortCounters.SymbolErrorCounter=$((errors + 90))'
     lab node node07 set mlx5_0/1 packet_seq_err=+12000")
 wait_job "$job" > /dev/null
-line=$(line_of "$job")
+line=$(line_of "$job") || exit 1
 expect_field "$line" fabric physical
 expect_field "$line" at 'SwitchA:14<->SwitchB:26'
 expect_match "$(field "$line" why)" '^SymbolErrorCounter\+90'
@@ -30,7 +30,7 @@ errors=$(counter 9 5 PortRcvErrors)
 job=$(submit -N2 --fabric-check --wrap "$quiet
     lab sim 'PerformanceSet \"SwitchB\"[5] PortCounters.PortRcvErrors=$((errors + 7))'")
 wait_job "$job" > /dev/null
-line=$(line_of "$job")
+line=$(line_of "$job") || exit 1
 expect_field "$line" fabric physical
 expect_field "$line" at 'SwitchB:5<->stor05/mlx5_0:1'
 pass "a bad cable at a storage server is found"
@@ -40,7 +40,7 @@ lab node node04 set mlx5_0/1 link_downed=255
 job=$(submit -N12 --fabric-check --wrap "$quiet
     lab node node04 set mlx5_0/1 port_xmit_discards=+500")
 wait_job "$job" > /dev/null
-line=$(line_of "$job")
+line=$(line_of "$job") || exit 1
 expect_field "$line" fabric unusable
 expect_match "$(field "$line" unread)" 'node04/mlx5_0:1/LinkDownedCounter:saturated'
 expect_field "$line" rest lossless-broken
@@ -54,7 +54,7 @@ lab node node02 set mlx5_0/1 symbol_error=50
 job=$(submit -N12 --fabric-check --wrap "$quiet
     lab node node02 set mlx5_0/1 symbol_error=3")
 wait_job "$job" > /dev/null
-line=$(line_of "$job")
+line=$(line_of "$job") || exit 1
 expect_field "$line" fabric unusable
 expect_match "$(field "$line" unread)" 'node02/mlx5_0:1/SymbolErrorCounter:reset'
 expect_field "$line" rest clean
@@ -64,7 +64,7 @@ pass "a counter that went down is unusable"
 lab node node09 unset mlx5_0/1 local_ack_timeout_err
 job=$(submit -N12 --fabric-check --wrap "$quiet")
 wait_job "$job" > /dev/null
-line=$(line_of "$job")
+line=$(line_of "$job") || exit 1
 expect_field "$line" fabric incomplete
 expect_match "$(field "$line" unread)" 'node09/mlx5_0:1/local_ack_timeout_err'
 expect_field "$line" rest clean

@@ -26,7 +26,7 @@ job=$(submit -N12 --fabric-check --wrap "$quiet
 await_moved
 lab exec scancel "$job"
 expect_equal "$(wait_job "$job")" CANCELLED "state"
-line=$(line_of "$job")
+line=$(line_of "$job") || exit 1
 expect_field "$line" fabric clean
 expect_match "$(lab exec fabric-check report "$job")" 'teardown\?' "the report"
 pass "a cancelled job's retries do not lead"
@@ -38,7 +38,7 @@ job=$(submit -N12 --fabric-check --no-requeue --wrap "$quiet
 await_moved
 lab node node11 reboot || fail "reboot"
 wait_job "$job" 90 > /dev/null
-line=$(line_of "$job" 90)
+line=$(line_of "$job" 90) || exit 1
 expect_field "$line" fabric incomplete
 expect_match "$(json "$(report "$job")" '[u for u in d["unread"] if "node11" in u["where"]]')" 'rebooted' "the report"
 pass "a reboot in mid-job is incomplete"
@@ -50,7 +50,7 @@ job=$(submit -N12 --fabric-check --no-requeue --wrap "$quiet
     sleep 6")
 await_moved
 lab node node12 kill || fail "kill"
-line=$(line_of "$job" 90)
+line=$(line_of "$job" 90) || exit 1
 expect_field "$line" fabric incomplete
 expect_field "$line" cover 11/12
 expect_match "$(field "$line" unread)" 'node12'
@@ -63,7 +63,7 @@ pass "a dead node is incomplete, and its peers are judged"
 job=$(submit -N12 --fabric-check --wrap "$quiet
     lab lfts $lab_tests/fabric/collapsed.lfts")
 wait_job "$job" 90 > /dev/null
-line=$(line_of "$job")
+line=$(line_of "$job") || exit 1
 expect_field "$line" route changed
 expect_match "$(json "$(report "$job")" 'd["routes_changed"]')" 'SwitchB' "routes_changed"
 expect_no_match "$line" 'fabric=routing-imbalance'

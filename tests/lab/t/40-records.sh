@@ -83,7 +83,7 @@ lab break dbd || fail "break dbd"
 job=$(submit -N1 --fabric-check --wrap 'lab traffic stor01 $SLURMD_NODENAME 1 2')
 wait_job "$job" > /dev/null
 lab mend dbd || fail "mend dbd"
-line=$(line_of "$job")
+line=$(line_of "$job") || exit 1
 lab exec sacctmgr -i modify job where jobid="$job" set systemcomment="staged out ; $line ; seen" > /dev/null || fail "sacctmgr"
 expect_equal "$(lines "$job" SystemComment)" "staged out ; $line ; seen" "SystemComment as an operator left it"
 pass "an existing comment is kept"

@@ -32,7 +32,7 @@ pass "munged away"
 lab break spool || fail "break spool"
 job=$(submit "${two[@]}" --wrap "$traffic")
 expect_equal "$(wait_job "$job")" COMPLETED "state"
-line=$(line_of "$job" 90)
+line=$(line_of "$job" 90) || exit 1
 expect_field "$line" fabric incomplete
 expect_field "$line" cover 0/2
 expect_match "$(field "$line" unread)" 'spool|START'
@@ -44,7 +44,7 @@ pass "a read-only spool is incomplete, and told"
 touch "$FABRIC_CHECK_LAB"/nodes/node0{1,2}/no-umad
 job=$(submit "${two[@]}" --wrap "$traffic")
 expect_equal "$(wait_job "$job")" COMPLETED "state"
-line=$(line_of "$job")
+line=$(line_of "$job") || exit 1
 expect_field "$line" fabric incomplete
 expect_field "$line" rest clean
 expect_match "$line" 'unread=[^ ]*umad'
@@ -90,7 +90,7 @@ pass "hostile names in the spool"
 rm -f "$FABRIC_CHECK_LAB/spool/map/map.fcm"
 job=$(submit "${two[@]}" --wrap "$traffic")
 wait_job "$job" > /dev/null
-line=$(line_of "$job")
+line=$(line_of "$job") || exit 1
 expect_field "$line" fabric incomplete
 expect_field "$line" rest clean
 expect_match "$(json "$(report "$job")" 'str(d)')" 'no map' "the report"
