@@ -24,7 +24,6 @@ namespace {
 constexpr std::array<char, 8> magic = {'F', 'C', 'M', 'A', 'P', '\r', '\n', '\0'};
 constexpr std::uint32_t version = 1;
 constexpr std::uint32_t sections = 2;
-constexpr std::size_t header_bytes = magic.size() + 4 + 4 + sections * 12;
 constexpr std::size_t port_bytes = 4 + 1 + 2 + 8 + 2 + 1;
 constexpr std::size_t max_ports = 256;
 constexpr std::size_t max_lft = 0x10000;

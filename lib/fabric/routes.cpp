@@ -122,7 +122,7 @@ std::string group_name(const Map &map, const Group &group) {
 }
 
 std::string link_name(const Map &map, std::uint32_t node, std::uint8_t port) {
-    const std::string near = port_name(map, node, port);
+    std::string near = port_name(map, node, port);
     if (node >= map.nodes.size() || port >= map.nodes[node].ports.size() ||
         map.nodes[node].ports[port].peer == no_node)
         return near;
