@@ -49,6 +49,7 @@ std::string why_of(const Finding &finding) {
 
 std::string unread_of(const UnreadCounter &unread) {
     std::string reason = unread.reason;
+    std::erase(reason, '\'');
     std::replace(reason.begin(), reason.end(), ' ', '-');
     constexpr std::size_t enough = 72;
     if (reason.size() > enough) {

@@ -231,6 +231,7 @@ ordered_json report_json(const JobEvidence &evidence, const JobVerdict &verdict)
                     {"ports_expected", verdict.cover.ports_expected},
                     {"missing", verdict.cover.missing}};
     out["bytes_moved"] = verdict.bytes_moved;
+    out["bytes_received"] = verdict.bytes_received;
     out["seconds"] = rounded(verdict.seconds);
     out["shared_with"] = evidence.shared_with;
     out["route"] = to_string(verdict.route);

@@ -28,6 +28,10 @@ constexpr std::size_t findings_shown = 20;
 constexpr std::size_t lines_shown = 30;
 constexpr std::size_t bar_width = 30;
 
+/// Numbers of odd JSON, kept within what the type holds.
+std::uint64_t whole(double value) { return value > 0 ? static_cast<std::uint64_t>(std::min(value, 1e19)) : 0; }
+std::int64_t seconds(double value) { return static_cast<std::int64_t>(std::clamp(value, -1e11, 1e11)); }
+
 struct Style {
     const char *strong = "", *good = "", *bad = "", *open = "", *dim = "", *off = "";
     explicit Style(bool colour) {
@@ -99,8 +103,8 @@ private:
         }
         out_ += "\n";
         if (number(job, "start") > 0) {
-            out_ += fmt::format("{} to {}{}\n", format_time(static_cast<std::int64_t>(number(job, "start"))),
-                                format_time(static_cast<std::int64_t>(number(job, "end"))),
+            out_ += fmt::format("{} to {}{}\n", format_time(seconds(number(job, "start"))),
+                                format_time(seconds(number(job, "end"))),
                                 number(job, "restart") > 0 ? fmt::format(", restart {:.0f}", number(job, "restart"))
                                                            : std::string());
         }
@@ -119,7 +123,7 @@ private:
         if (counter == "hot") {
             what = fmt::format("{:.0f} % full", number(one, "delta"));
         } else if (number(one, "delta") > 0) {
-            what += " +" + with_commas(static_cast<std::uint64_t>(number(one, "delta")));
+            what += " +" + with_commas(whole(number(one, "delta")));
         }
         out_ += fmt::format("  {}{}{}  {}{}\n", style_.strong, text(one, "where"), style_.off, what,
                             with_layer ? fmt::format("  ({})", text(one, "layer")) : std::string());
@@ -159,7 +163,7 @@ private:
                 return text(known, "where") == text(one, "where") && text(known, "counter") == text(one, "counter") &&
                        text(known, "read_at") == text(one, "read_at");
             });
-            if (!said) {
+            if (!said && text(one, "counter") != "hot") { // full cables have their own place below
                 others.push_back(one);
             }
         }
@@ -204,6 +208,10 @@ private:
         }
     }
 
+    static std::string bytes(double value) {
+        return human_bytes(whole(value));
+    }
+
     static std::string bar(double value, double most) {
         const double part = most > 0 ? std::clamp(value / most, 0.0, 1.0) : 0;
         return std::string(static_cast<std::size_t>(part * static_cast<double>(bar_width) + 0.5), '#');
@@ -242,11 +250,11 @@ private:
                           spread ? fmt::format(": the busiest carried {:.1f} times the mean", number(group, "spread"))
                                  : std::string()));
         for (const ordered_json &port : ports) {
-            const double bytes = number(port, "xmit_bytes");
+            const double sent = number(port, "xmit_bytes");
             const bool known = at(port, "xmit_bytes").is_number();
             out_ += fmt::format("  {:<28} {:>9}  {}\n", text(port, "link"),
-                                known ? human_bytes(static_cast<std::uint64_t>(std::max(bytes, 0.0))) : "not read",
-                                bytes > 0 ? bar(bytes, most) : fmt::format("{}idle{}", style_.dim, style_.off));
+                                known ? bytes(sent) : "not read",
+                                sent > 0 ? bar(sent, most) : fmt::format("{}idle{}", style_.dim, style_.off));
         }
         return true;
     }
@@ -274,10 +282,10 @@ private:
         const ordered_json &cover = at(report_, "cover");
         title("Cover");
         paragraph("  ", fmt::format("{:.0f} of {:.0f} nodes and {:.0f} of {:.0f} ports were read at both sides of the "
-                                    "job; its nodes sent {}.",
+                                    "job; its nodes sent {} and received {}.",
                                     number(cover, "nodes_seen"), number(cover, "nodes_expected"),
                                     number(cover, "ports_seen"), number(cover, "ports_expected"),
-                                    human_bytes(static_cast<std::uint64_t>(std::max(number(report_, "bytes_moved"), 0.0)))));
+                                    bytes(number(report_, "bytes_moved")), bytes(number(report_, "bytes_received"))));
         const ordered_json &missing = list(cover, "missing");
         if (!missing.empty()) {
             std::string names;

@@ -58,8 +58,8 @@ std::string verdict_sentence(const ordered_json &report) {
     if (verdict == "physical") {
         const std::string hw = text(report, "hw");
         return fmt::format("A link is at fault: {}.{}", places(because),
-                           hw == "pass"   ? " Its bit-error rate is within the limit, so it may be old news."
-                           : hw == "fail" ? " Its hardware fails the limit."
+                           hw == "pass"   ? " By its bit-error rate it is within the hardware's limit."
+                           : hw == "fail" ? " Judged as hardware it fails, too."
                                           : "");
     }
     if (verdict == "pause-storm") {

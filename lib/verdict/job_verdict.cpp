@@ -51,6 +51,12 @@ void add_notes(const JobEvidence &evidence, const RouteChanges &changes,
         notes.push_back(fmt::format("{} other jobs ran on its nodes meanwhile: counters belong to ports, not to jobs",
                                     evidence.shared_with.size()));
     }
+    if (std::any_of(verdict.live.begin(), verdict.live.end(), [](const Finding &finding) {
+            return finding.note.find("teardown?") != std::string::npos;
+        })) {
+        notes.emplace_back("teardown?: the job did not complete, and processes that die make their peers send again; "
+                           "without evidence below them such retries do not lead");
+    }
     if (verdict.adaptive_routing == AdaptiveRouting::on) {
         notes.emplace_back("adaptive routing is on: the routes are the static ones, packets may take others");
     } else if (verdict.adaptive_routing == AdaptiveRouting::unknown && job_routes(evidence) != nullptr) {
@@ -145,7 +151,10 @@ JobVerdict judge_job(const JobEvidence &evidence, const Config &config) {
     verdict.notes.insert(verdict.notes.end(), set.notes.begin(), set.notes.end());
 
     for (const PortResult &port : set.ports) {
-        verdict.bytes_moved += port.role == "host" ? port.xmit_bytes.value_or(0) : 0;
+        if (port.role == "host") {
+            verdict.bytes_moved += port.xmit_bytes.value_or(0);
+            verdict.bytes_received += port.rcv_bytes.value_or(0);
+        }
     }
     std::stable_sort(verdict.unread.begin(), verdict.unread.end(), [](const UnreadCounter &a, const UnreadCounter &b) {
         return std::tuple(a.layer, !a.incomplete) < std::tuple(b.layer, !b.incomplete);

@@ -124,7 +124,8 @@ struct JobVerdict {
     std::vector<Finding> live;    ///< everything that moved
     std::vector<UnreadCounter> unread;
     Cover cover;
-    std::uint64_t bytes_moved = 0; ///< transmitted by the job's host ports
+    std::uint64_t bytes_moved = 0;    ///< transmitted by the job's host ports
+    std::uint64_t bytes_received = 0; ///< by the same ports
     HwStatus hw = HwStatus::none;
     RouteStatus route = RouteStatus::unknown;
     AdaptiveRouting adaptive_routing = AdaptiveRouting::unknown; ///< as configured, else as the scout found it
