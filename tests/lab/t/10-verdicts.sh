@@ -64,10 +64,12 @@ pass "a collapsed table is routing-imbalance"
 
 # --- the same where nobody can tell whether the switches route adaptively
 lab config adaptive_routing=auto
+lab exec fabric-check map build > /dev/null || fail "map build"
 job=$(submit -N12 --fabric-check --wrap 'sleep 0.2')
 wait_job "$job" > /dev/null
 expect_field "$(line_of "$job")" ar unknown
 lab config adaptive_routing=
+lab exec fabric-check map build > /dev/null || fail "map build"
 pass "unknown adaptive routing is labelled"
 
 # --- another job's traffic on an ISL that ours does not use: node08 is alone on port 27
