@@ -33,8 +33,10 @@ double best_even_spread(const std::vector<double> &rates, std::size_t count) {
         return 0;
     std::vector<std::size_t> items(rates.size(), 0);
     double worst = 0;
-    if (std::all_of(rates.begin(), rates.end(), [&](double r) { return r == rates[0]; }))
-        return double((count + rates.size() - 1) / rates.size()) / rates[0];
+    if (std::all_of(rates.begin(), rates.end(), [&](double r) { return r == rates[0]; })) {
+        const std::size_t fullest = (count + rates.size() - 1) / rates.size();
+        return double(fullest) / rates[0];
+    }
     for (; count > 0; --count) {
         std::size_t best = 0;
         for (std::size_t i = 1; i < rates.size(); ++i)
