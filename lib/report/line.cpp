@@ -94,7 +94,10 @@ void add_routes(const JobEvidence &evidence, const JobVerdict &verdict, LineFiel
 std::string join(const LineFields &fields) {
     std::string line;
     for (const auto &[key, value] : fields) {
-        line += (line.empty() ? "" : " ") + key + "=" + value;
+        line += line.empty() ? "" : " ";
+        line += key;
+        line += '=';
+        line += value;
     }
     return line;
 }

@@ -67,9 +67,10 @@ struct Segment {
     std::size_t length = 0;
 };
 
-/// A segment ends with the field, blanks at its end included, or before a separator.
+/// A segment ends with the field, blanks at its end included, or before a separator, be it one without its last blank at
+/// the end of the field.
 bool ends_segment(std::string_view after) noexcept {
-    return after.starts_with(separator) || after.find_first_not_of(' ') == std::string_view::npos;
+    return after.starts_with(separator) || after == " ;" || after.find_first_not_of(' ') == std::string_view::npos;
 }
 
 /// Our first segment at or after `from`: right there, or after a separator. Separators may share a blank: "a ; ; b".

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 
 namespace fabric_check {
@@ -214,7 +215,7 @@ private:
 
     static std::string bar(double value, double most) {
         const double part = most > 0 ? std::clamp(value / most, 0.0, 1.0) : 0;
-        return std::string(static_cast<std::size_t>(part * static_cast<double>(bar_width) + 0.5), '#');
+        return std::string(static_cast<std::size_t>(std::lround(part * static_cast<double>(bar_width))), '#');
     }
 
     void routes() {

@@ -25,7 +25,8 @@ std::string end_of(const PortSet &set, const PortResult &port) {
     return port.node.empty() ? set.names.end({port.map_node, port.map_port}) : port.where;
 }
 
-bool went_down(const PortResult &port) {
+/// Its state at the end if it was ACTIVE at the start and is not any more; empty otherwise.
+std::string went_down(const PortResult &port) {
     const std::string *start = nullptr;
     const std::string *end = nullptr;
     if (port.host_start != nullptr && port.host_end != nullptr) {
@@ -35,7 +36,7 @@ bool went_down(const PortResult &port) {
         start = &port.switch_start->state;
         end = &port.switch_end->state;
     }
-    return start != nullptr && *start == active && !end->empty() && *end != active;
+    return start != nullptr && *start == active && *end != active ? *end : std::string();
 }
 
 const char *data_counter_reason(const PortResult &port, bool *missing) {
@@ -77,11 +78,10 @@ public:
             }
             unread_.push_back({port.where, counter.counter, counter.reason, counter.layer, counter.missing});
         }
-        if (went_down(port)) {
+        if (const std::string state = went_down(port); !state.empty()) {
             if (port.rebooted) {
                 rebooted(port, "state");
             } else if (!said(link_of(set_, port), port)) {
-                const std::string &state = port.node.empty() ? port.switch_end->state : port.host_end->state;
                 findings_.push_back({link_of(set_, port), "state", 0, Layer::physical, true,
                                      fmt::format("ACTIVE at start, {} at end", state), end});
             }

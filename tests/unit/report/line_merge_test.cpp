@@ -59,6 +59,10 @@ TEST(MergeField, BlanksAfterOursAreNoReasonToRepeatIt) {
     EXPECT_EQ(merge_field(old_line + "  ", new_line), new_line + "  ");
 }
 
+TEST(MergeField, ASeparatorWithoutItsLastBlankEndsOurs) {
+    EXPECT_EQ(merge_field(old_line + " ;", new_line), new_line + " ;");
+}
+
 TEST(MergeField, ASecondSegmentOfOursIsRemoved) {
     EXPECT_EQ(merge_field(old_line + " ; theirs ; " + old_line, new_line), new_line + " ; theirs");
 }
