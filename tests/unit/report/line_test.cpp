@@ -32,8 +32,8 @@ TEST(Line, OfACleanJobInTheContractsOrder) {
     SmallJob job;
     job.all_servers_to_all_nodes(100 * gigabyte);
     job.ring(10 * gigabyte);
-    EXPECT_EQ(line_of(job), "fabric=clean cover=12/12 ports=48/48 moved=120.0GB route=ok isl=SwitchA>SwitchB:8/8 "
-                            "imbalance=1.0 nodes=node[01-12]");
+    EXPECT_EQ(line_of(job), "fabric=clean cover=12/12 ports=48/48 moved=120.0GB route=ok isl=SwitchB>SwitchA:8/8 "
+                            "imbalance=1.0 spread=1.3 nodes=node[01-12]");
 }
 
 TEST(Line, OfARetryNamesPortCounterAndDelta) {
