@@ -31,6 +31,7 @@ std::string guid(const Map &map, std::uint32_t node) {
 
 std::string folded(const std::vector<Endpoint> &endpoints) {
     std::vector<std::string> names;
+    names.reserve(endpoints.size());
     for (const Endpoint &endpoint : endpoints)
         names.push_back(printable(endpoint.name));
     return fold_hostlist(std::move(names));
