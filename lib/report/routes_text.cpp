@@ -125,7 +125,7 @@ std::string routes_text(const ordered_json &routes, bool colour) {
     const Style style(colour);
     std::string out;
     const std::string from = text(routes, "from");
-    out += fmt::format("{}Routes of {}{} ({}){}\n", style.strong, text(routes, "nodes"), style.off,
+    out += fmt::format("{}Routes of {}{} ({}{})\n", style.strong, text(routes, "nodes"), style.off,
                        count(double(list(routes, "lids").size()), "LID"),
                        from.empty() ? std::string() : fmt::format(", with {} as services", from));
     const std::string adaptive = text(routes, "adaptive_routing");

@@ -111,7 +111,7 @@ TEST(RoutesJson, NamesWhatDoesNotArrive) {
 
 TEST(RoutesText, ShowsBarsIdleLinksAndBothEnds) {
     const std::string text = routes_text(collapsed(), false);
-    EXPECT_THAT(text, HasSubstr("Routes of node[01-12] (12 LIDs), with stor[01-08] as services\n"));
+    EXPECT_THAT(text, HasSubstr("Routes of node[01-12] (12 LIDs, with stor[01-08] as services)\n"));
     EXPECT_THAT(text, HasSubstr("Imbalance 3.00 (1.00 cannot be better); worst group SwitchB>SwitchA: 3 of 8 links used."));
     EXPECT_THAT(text, HasSubstr("SwitchB>SwitchA, services to the job: 12 LIDs on 3 of 8 links, imbalance 3.00\n"));
     EXPECT_THAT(text, HasSubstr("  SwitchB:25<->SwitchA:13   200 Gb/s     6  ##############################\n"));
