@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "textfiles/diff.hpp"
+#include "base/text.hpp"
 #include "command.hpp"
 #include "config/config.hpp"
-#include "textfiles/diff.hpp"
 
 #include <iostream>
 #include <memory>
@@ -12,13 +13,17 @@ namespace fabric_check::cli {
 namespace {
 
 struct Options {
-    std::string before, after, profile;
-    std::optional<std::uint64_t> bytes;
+    std::string before, after, profile, bytes;
 };
 
 int run(const Context &context, const Options &options) {
     if (options.profile == "roce") {
         return fail(exit_status::usage, "diff: profile roce is not supported in this version; use --profile ib");
+    }
+    const auto bytes = parse_bytes(options.bytes);
+    if (!bytes && !options.bytes.empty()) {
+        return fail(exit_status::usage,
+                    "diff: --bytes " + options.bytes + ": not an amount; valid: 1000000000000, 1TB, 1.5G");
     }
     const auto config = find_config(context.config_file);
     if (!config) {
@@ -34,7 +39,7 @@ int run(const Context &context, const Options &options) {
     }
     textfiles::DiffOptions rules;
     rules.whole_profile = !options.profile.empty();
-    rules.bytes = options.bytes;
+    rules.bytes = bytes;
     rules.congestion_per_gb = config->thresholds.congestion_per_gb;
     const textfiles::Diff diff = textfiles::diff(*before, *after, rules);
     if (context.json) {
@@ -53,10 +58,17 @@ int run(const Context &context, const Options &options) {
 void add_diff(CLI::App &app, Context &context) {
     auto options = std::make_shared<Options>();
     CLI::App *command = app.add_subcommand(
-        "diff", "Judge one host's or switch's counters from two readings: snapshots, perfquery or grep output, sysfs trees");
-    command->add_option("BEFORE", options->before, "File or directory with the earlier readings")->required()->type_name("");
-    command->add_option("AFTER", options->after, "File or directory with the later readings")->required()->type_name("");
-    command->add_option("--bytes", options->bytes, "Bytes moved over each port in between (default: as the data counters say)")
+        "diff",
+        "Judge one host's or switch's counters from two readings: snapshots, perfquery or grep output, sysfs trees");
+    command->add_option("BEFORE", options->before, "File or directory with the earlier readings")
+        ->required()
+        ->type_name("");
+    command->add_option("AFTER", options->after, "File or directory with the later readings")
+        ->required()
+        ->type_name("");
+    command
+        ->add_option("--bytes", options->bytes,
+                     "Bytes moved over each port in between (default: as the data counters say)")
         ->type_name("N");
     command->add_option("--profile", options->profile, "Require every counter of this profile: ib")
         ->check(CLI::IsMember({"ib", "roce"}));

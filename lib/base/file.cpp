@@ -86,7 +86,8 @@ int write_and_sync(int fd, std::string_view content, unsigned mode) noexcept {
 
 int read_file_errno(const std::string &path, std::size_t limit, bool no_follow, std::string &content) {
     content.clear();
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (no_follow ? O_NOFOLLOW : 0)));
+    const Descriptor file(
+        ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (no_follow ? O_NOFOLLOW : 0)));
     if (file.get() < 0) {
         return errno;
     }

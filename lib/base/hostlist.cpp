@@ -16,8 +16,8 @@ namespace fabric_check {
 namespace {
 
 constexpr std::string_view separators = ", \t\r\n";
-constexpr std::size_t longest_name = 255;  // HOST_NAME_MAX and more than any scheduler takes
-constexpr std::size_t most_digits = 18;    // fits 64 bits with room for a range's end
+constexpr std::size_t longest_name = 255; // HOST_NAME_MAX and more than any scheduler takes
+constexpr std::size_t most_digits = 18;   // fits 64 bits with room for a range's end
 constexpr std::size_t most_brackets = 8;
 
 Error bad(std::string_view item, std::string_view why) {
@@ -118,7 +118,9 @@ std::string_view numeric_tail(std::string_view name) {
     return digits > most_digits ? std::string_view() : name.substr(name.size() - digits);
 }
 
-bool padded(std::string_view tail) { return tail.size() > 1 && tail.front() == '0'; }
+bool padded(std::string_view tail) {
+    return tail.size() > 1 && tail.front() == '0';
+}
 
 std::string ranges_text(const std::set<std::uint64_t> &numbers, std::size_t width) {
     std::string out;
@@ -162,7 +164,7 @@ Result<std::vector<std::string>> expand_hostlist(std::string_view text, std::siz
     return names;
 }
 
-std::string fold_hostlist(std::vector<std::string> names) {
+std::string fold_hostlist(const std::vector<std::string> &names) {
     std::set<std::pair<std::string_view, std::size_t>> padded_widths; ///< prefix, width
     for (const std::string &name : names) {
         const auto tail = numeric_tail(name);

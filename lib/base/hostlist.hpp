@@ -17,6 +17,6 @@ Result<std::vector<std::string>> expand_hostlist(std::string_view text, std::siz
 
 /// Names -> "login,node[01-03,07]": sorted, distinct, numeric tails folded where prefix and zero padding agree
 /// (node9, node10 -> node[9-10]; node09, node10 -> node[09-10]). Expands to the same set again.
-std::string fold_hostlist(std::vector<std::string> names);
+std::string fold_hostlist(const std::vector<std::string> &names);
 
 } // namespace fabric_check

@@ -104,8 +104,8 @@ void Log::write(Level level, std::string_view message) noexcept {
     try {
         const std::string text = printable(message);
         if (!target_.file.empty()) {
-            to_file(target_.file, fmt::format("{} {}[{}]: {}: {}", format_time(wall_ns() / 1'000'000'000), target_.ident,
-                                              ::getpid(), name_of(level), text));
+            to_file(target_.file, fmt::format("{} {}[{}]: {}: {}", format_time(wall_ns() / 1'000'000'000),
+                                              target_.ident, ::getpid(), name_of(level), text));
         }
         if (target_.syslog) {
             to_syslog(target_, level, fmt::format("{}: {}", name_of(level), text));

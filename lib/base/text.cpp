@@ -55,6 +55,31 @@ std::optional<std::uint64_t> parse_u64(std::string_view text, int base) noexcept
     return value;
 }
 
+std::optional<std::uint64_t> parse_bytes(std::string_view text) noexcept {
+    if (const auto whole = parse_u64(text)) {
+        return whole;
+    }
+    if (text.ends_with('B')) {
+        text.remove_suffix(1);
+    }
+    const auto prefix = text.empty() ? std::string_view::npos : std::string_view("kMGTPE").find(text.back());
+    double factor = 1;
+    if (prefix != std::string_view::npos) {
+        text.remove_suffix(1);
+        for (std::size_t step = 0; step <= prefix; ++step) {
+            factor *= 1000;
+        }
+    }
+    double value = 0;
+    const char *end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, value, std::chars_format::fixed);
+    // 2^64 is the first double that does not fit.
+    if (error != std::errc() || stopped != end || !(value >= 0) || !(value * factor < 18446744073709551616.0)) {
+        return std::nullopt;
+    }
+    return static_cast<std::uint64_t>(value * factor + 0.5);
+}
+
 std::string percent_encode(std::string_view text) {
     std::string out;
     out.reserve(text.size());

@@ -13,6 +13,9 @@ std::string_view trim(std::string_view text) noexcept; ///< blanks, tabs, CR, LF
 std::vector<std::string_view> split(std::string_view text, char separator); ///< empty parts kept
 /// All of `text` as a number; base 10, or 16 with or without 0x. Nothing on overflow, sign, blank or trailing bytes.
 std::optional<std::uint64_t> parse_u64(std::string_view text, int base = 10) noexcept;
+/// "1000000000000", "1TB", "1.5G", "64kB": decimal prefixes, an optional B; whole bytes, rounded. Nothing on overflow or
+/// anything else.
+std::optional<std::uint64_t> parse_bytes(std::string_view text) noexcept;
 /// RFC 3986 style: everything but letters, digits and -._~:/>+()[],%-free punctuation listed in text.cpp becomes %XX.
 /// Never yields blank, '|', quote, ';', control or non-ASCII bytes.
 std::string percent_encode(std::string_view text);

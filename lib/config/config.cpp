@@ -103,7 +103,8 @@ std::vector<ConfigKey> config_keys() {
     std::vector<ConfigKey> rows;
     const Config defaults;
     for (const config::Key &key : config::keys()) {
-        rows.push_back({key.section, key.name, config::type_of(key), config::value_of(key, defaults), key.unit, key.meaning});
+        rows.push_back(
+            {key.section, key.name, config::type_of(key), config::value_of(key, defaults), key.unit, key.meaning});
     }
     rows.push_back({"munge.addresses", "<node>", "strings", "", "", "Addresses this node may sign from."});
     for (const auto &[kind, ceiling] : default_payload_ceilings()) {

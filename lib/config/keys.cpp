@@ -16,9 +16,13 @@ std::vector<Key> make_keys() {
         all.push_back({section, name, "", meaning, std::move(rule)});
     };
     const auto integer = [&](const char *section, const char *name, const char *unit, const char *meaning,
-                             IntegerRule rule) { all.push_back({section, name, unit, meaning, std::move(rule)}); };
+                             IntegerRule rule) {
+        all.push_back({section, name, unit, meaning, std::move(rule)});
+    };
     const auto number = [&](const char *section, const char *name, const char *unit, const char *meaning,
-                            NumberRule rule) { all.push_back({section, name, unit, meaning, std::move(rule)}); };
+                            NumberRule rule) {
+        all.push_back({section, name, unit, meaning, std::move(rule)});
+    };
 
     text("", "spool", "Directory that all nodes and the controller share: records, reports, the fabric map.",
          {FIELD(std::string, spool), {}, true, false});
@@ -28,14 +32,16 @@ std::vector<Key> make_keys() {
          {FIELD(std::string, sysfs_root), {}, true, false});
     text("", "proc_root", "Where the kernel shows the boot id. %n stands for the node's name.",
          {FIELD(std::string, proc_root), {}, true, false});
-    text("", "log_file", "File the hooks append their messages to; empty: none.", {FIELD(std::string, log_file), {}, true});
+    text("", "log_file", "File the hooks append their messages to; empty: none.",
+         {FIELD(std::string, log_file), {}, true});
     all.push_back({"", "syslog", "", "Send the hooks' messages to syslog.", BooleanRule{FIELD(bool, syslog)}});
     text("", "libexec", "Directory of the hooks and the finisher; empty: where they were installed.",
          {FIELD(std::string, libexec), {}, true});
     text("", "default_mode", "What jobs get that do not say --fabric-check.",
          {FIELD(std::string, default_mode), {"report", "off"}, false, false});
     text("", "services",
-         "Hosts outside the job that it talks to, as a Slurm host list: storage servers, gateways. Routes to and from them "
+         "Hosts outside the job that it talks to, as a Slurm host list: storage servers, gateways. Routes to and from "
+         "them "
          "belong to the job.",
          {FIELD(std::string, services), {}, false, true, true});
     text("", "adaptive_routing",
@@ -62,7 +68,8 @@ std::vector<Key> make_keys() {
     integer("mad", "sl", "", "Service level of counter queries.", {Unsigned(FIELD(unsigned, mad.sl)), 0, 15});
     text("mad", "device", "Card to send through, \"mlx5_0\"; empty: the first one with an active port.",
          {FIELD(std::string, mad.device), {}});
-    integer("mad", "port", "", "Port of that card; 0: the first active one.", {Unsigned(FIELD(unsigned, mad.port)), 0, 255});
+    integer("mad", "port", "", "Port of that card; 0: the first active one.",
+            {Unsigned(FIELD(unsigned, mad.port)), 0, 255});
 
     integer("finisher", "end_wait_s", "seconds", "Wait for END records after the last one that came.",
             {Unsigned(FIELD(unsigned, finisher.end_wait_s)), 0, 3600});
@@ -79,19 +86,22 @@ std::vector<Key> make_keys() {
     integer("finisher", "keep_days", "days", "Records and reports older than this are removed; 0: never.",
             {Unsigned(FIELD(unsigned, finisher.keep_days)), 0, 36500});
 
-    text("munge", "socket", "munged's socket; empty: Munge's own default.", {FIELD(std::string, munge.socket), {}, true});
+    text("munge", "socket", "munged's socket; empty: Munge's own default.",
+         {FIELD(std::string, munge.socket), {}, true});
     text("munge", "address_policy",
          "Records whose encode address is not one of the node's: enforce refuses them, warn takes them and says so.",
          {FIELD(std::string, munge.address_policy), {"enforce", "warn"}, false, false});
 
     text("slurm", "conf", "slurm.conf; empty: Slurm's own default.", {FIELD(std::string, slurm.conf), {}, true});
-    text("slurm", "user", "SlurmUser: the only user who can read records; empty: root.", {FIELD(std::string, slurm.user), {}});
+    text("slurm", "user", "SlurmUser: the only user who can read records; empty: root.",
+         {FIELD(std::string, slurm.user), {}});
 
     integer("thresholds", "min_traffic_mb", "MB", "A job with less on every port is no-traffic.",
             {Wide(FIELD(std::uint64_t, thresholds.min_traffic_mb)), 0, 1'000'000'000});
     number("thresholds", "congestion_per_gb", "events per GB", "More than this is congestion.",
            {FIELD(double, thresholds.congestion_per_gb), 0, 1e12});
-    number("thresholds", "imbalance", "", "By the forwarding tables: routes reports a finding above it. 1.0 cannot be better.",
+    number("thresholds", "imbalance", "",
+           "By the forwarding tables: routes reports a finding above it. 1.0 cannot be better.",
            {FIELD(double, thresholds.imbalance), 1, 1000});
     number("thresholds", "spread", "",
            "Measured: bytes of a group's busiest port over the group's mean; more than this is unbalanced.",
@@ -100,8 +110,8 @@ std::vector<Key> make_keys() {
            {FIELD(double, thresholds.spread_min_gb), 0, 1e9});
     number("thresholds", "hot_share", "of the payload ceiling", "A link with this share or more is hot.",
            {FIELD(double, thresholds.hot_share), 0, 1, true});
-    number("thresholds", "own_share", "of a port's bytes", "Least part of a hot port's bytes that must be the job's own.",
-           {FIELD(double, thresholds.own_share), 0, 1});
+    number("thresholds", "own_share", "of a port's bytes",
+           "Least part of a hot port's bytes that must be the job's own.", {FIELD(double, thresholds.own_share), 0, 1});
     number("thresholds", "bit_error_rate", "errors per bit", "hw= fails above it.",
            {FIELD(double, thresholds.bit_error_rate), 0, 1, true});
     return all;
@@ -123,13 +133,15 @@ const std::vector<Section> &sections() {
         {"finisher", "What happens on the controller after a job.", false},
         {"munge", "How records are signed.", false},
         {"munge.addresses",
-         "Addresses each node may sign from, for address_policy: node01 = [\"10.0.0.1\", \"10.1.0.1\"]. Nodes that are not "
+         "Addresses each node may sign from, for address_policy: node01 = [\"10.0.0.1\", \"10.1.0.1\"]. Nodes that are "
+         "not "
          "listed may sign from anywhere.",
          true},
         {"slurm", "Slurm itself.", false},
         {"thresholds", "Where the verdicts draw their lines.", false},
         {"payload_ceilings",
-         "GiB/s of payload that a link of this kind carries at best. Measured for 4X HDR, scaled from it for the others: "
+         "GiB/s of payload that a link of this kind carries at best. Measured for 4X HDR, scaled from it for the "
+         "others: "
          "put your own measurements here.",
          true},
     };

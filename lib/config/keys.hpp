@@ -38,7 +38,7 @@ struct BooleanRule {
 struct Key {
     const char *section; ///< "" top level
     const char *name;
-    const char *unit;    ///< "" where there is none to tell
+    const char *unit; ///< "" where there is none to tell
     const char *meaning;
     std::variant<TextRule, IntegerRule, NumberRule, BooleanRule> rule;
 };

@@ -112,7 +112,8 @@ public:
     }
 
 private:
-    Error error(const toml::node &node, std::string_view key, std::string_view complaint, std::string_view valid) const {
+    Error error(const toml::node &node, std::string_view key, std::string_view complaint,
+                std::string_view valid) const {
         return {Errc::usage, fmt::format("{}:{}: key '{}': {}{}{}", name_, node.source().begin.line, printable(key),
                                          complaint, valid.empty() ? "" : "; valid: ", valid)};
     }
@@ -124,8 +125,8 @@ private:
                 where = finisher->contains(key) ? finisher->get(key) : where;
             }
         }
-        return error(where != nullptr ? *where : root, dotted("finisher", longer),
-                     fmt::format("less than {}", shorter), fmt::format("at least {}", shorter));
+        return error(where != nullptr ? *where : root, dotted("finisher", longer), fmt::format("less than {}", shorter),
+                     fmt::format("at least {}", shorter));
     }
 
     Status table(const std::string &section, const toml::table &values) {

@@ -12,9 +12,7 @@ namespace fabric_check::config {
 
 namespace {
 
-template <class... Fs> struct Overload : Fs... {
-    using Fs::operator()...;
-};
+template <class... Fs> struct Overload : Fs... { using Fs::operator()...; };
 template <class... Fs> Overload(Fs...) -> Overload<Fs...>;
 
 /// Prose behind "# ", at most 110 columns.
@@ -54,7 +52,8 @@ std::string value_of(const Key &key, Config config) {
     return std::visit(Overload{
                           [&](const TextRule &rule) { return "\"" + rule.field(config) + "\""; },
                           [&](const IntegerRule &rule) {
-                              return std::visit([&](const auto &field) { return std::to_string(field(config)); }, rule.field);
+                              return std::visit([&](const auto &field) { return std::to_string(field(config)); },
+                                                rule.field);
                           },
                           [&](const NumberRule &rule) { return fmt::format("{}", rule.field(config)); },
                           [&](const BooleanRule &rule) { return std::string(rule.field(config) ? "true" : "false"); },

@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::string_view ib_classic = "IBA vol. 1, 16.1.3.5 PortCounters";
 constexpr std::string_view ib_extended = "IBA vol. 1, 16.1.4 PortCountersExtended";
-constexpr std::string_view mlx5 = "Linux drivers/infiniband/hw/mlx5/counters.c; NVIDIA, Understanding mlx5 Linux Counters";
+constexpr std::string_view mlx5 =
+    "Linux drivers/infiniband/hw/mlx5/counters.c; NVIDIA, Understanding mlx5 Linux Counters";
 
 /// A PMA counter that is recorded and shown, never judged.
 constexpr CounterInfo shown(std::string_view name, std::string_view sysfs, std::uint8_t width, Layer layer,
@@ -25,20 +26,21 @@ constexpr CounterInfo judged(std::string_view name, std::string_view sysfs, std:
 }
 
 constexpr CounterInfo wide(std::string_view name, std::string_view sysfs, std::string_view meaning) {
-    return {name,  sysfs, CounterSource::pma_extended, Unit::packets, 64,      Layer::ungraded,
-            false, false, false,                       false,         meaning, ib_extended};
+    return {name,          sysfs,   CounterSource::pma_extended,
+            Unit::packets, 64,      Layer::ungraded,
+            false,         false,   false,
+            false,         meaning, ib_extended};
 }
 
 // The mlx5 hardware counts in 32 bits and the file has 64; whether it stops or wraps is nowhere promised: width 0.
 constexpr CounterInfo queue(std::string_view name, std::string_view meaning, Layer layer = Layer::ungraded,
                             bool graded = false, bool required = false) {
-    return {name,  "",    CounterSource::hw_counters, Unit::events, 0,       layer,
-            false, false, required,                   graded,       meaning, mlx5};
+    return {name,    "",  CounterSource::hw_counters, Unit::events, 0, layer, false, false, required, graded,
+            meaning, mlx5};
 }
 
 constexpr CounterInfo queue_packets(std::string_view name, std::string_view meaning, Layer layer = Layer::ungraded) {
-    return {name,  "",    CounterSource::hw_counters, Unit::packets, 0,       layer,
-            false, false, false,                      false,         meaning, mlx5};
+    return {name, "", CounterSource::hw_counters, Unit::packets, 0, layer, false, false, false, false, meaning, mlx5};
 }
 
 constexpr std::array table{
@@ -121,7 +123,9 @@ constexpr std::array table{
     queue("rx_write_requests", "write requests received"),
 };
 
-constexpr bool by_name(const CounterInfo &a, const CounterInfo &b) { return a.name < b.name; }
+constexpr bool by_name(const CounterInfo &a, const CounterInfo &b) {
+    return a.name < b.name;
+}
 static_assert(std::is_sorted(table.begin(), table.end(), by_name));
 
 struct Alias {
@@ -164,7 +168,9 @@ constexpr std::size_t count_sysfs_names() {
     return count;
 }
 
-constexpr bool by_alias(const Alias &a, const Alias &b) { return a.alias < b.alias; }
+constexpr bool by_alias(const Alias &a, const Alias &b) {
+    return a.alias < b.alias;
+}
 
 constexpr auto aliases = [] {
     std::array<Alias, count_sysfs_names() + other_names.size()> all{};
@@ -206,7 +212,9 @@ std::string_view to_string(Layer layer) noexcept {
     return "ungraded";
 }
 
-std::span<const CounterInfo> counter_table() noexcept { return table; }
+std::span<const CounterInfo> counter_table() noexcept {
+    return table;
+}
 
 const CounterInfo *find_counter(std::string_view name_or_alias) noexcept {
     if (const CounterInfo *row = find_by_name(name_or_alias)) {

@@ -39,6 +39,8 @@ const char *to_string(AdaptiveRouting ar) noexcept {
     return "unknown";
 }
 
-const char *to_string(MatchedBy by) noexcept { return by == MatchedBy::guid ? "guid" : "description"; }
+const char *to_string(MatchedBy by) noexcept {
+    return by == MatchedBy::guid ? "guid" : "description";
+}
 
 } // namespace fabric_check

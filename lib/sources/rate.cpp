@@ -16,10 +16,14 @@ struct Speed {
     double signalling, data;
 };
 constexpr std::array speeds{
-    Speed{"SDR", 2.5, 2},          Speed{"DDR", 5, 4},
-    Speed{"QDR", 10, 8},           Speed{"FDR10", 10.3125, 10},
-    Speed{"FDR", 14.0625, 14.0625 * 64 / 66}, Speed{"EDR", 25.78125, 25},
-    Speed{"HDR", 53.125, 50},      Speed{"NDR", 106.25, 100},
+    Speed{"SDR", 2.5, 2},
+    Speed{"DDR", 5, 4},
+    Speed{"QDR", 10, 8},
+    Speed{"FDR10", 10.3125, 10},
+    Speed{"FDR", 14.0625, 14.0625 * 64 / 66},
+    Speed{"EDR", 25.78125, 25},
+    Speed{"HDR", 53.125, 50},
+    Speed{"NDR", 106.25, 100},
     Speed{"XDR", 212.5, 200},
 };
 

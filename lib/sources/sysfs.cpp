@@ -53,16 +53,18 @@ public:
         auto devices = list_directory(classes);
         if (!devices || devices->empty()) {
             const bool none = devices.ok() || devices.error().code == Errc::not_found;
-            problem(snapshot_.node, "", none ? "no RDMA card in " + classes + ": is its driver loaded?" : devices.error().message);
+            problem(snapshot_.node, "",
+                    none ? "no RDMA card in " + classes + ": is its driver loaded?" : devices.error().message);
             return;
         }
         if (devices->size() > most_devices) {
-            problem(snapshot_.node, "", fmt::format("only the first {} of {} RDMA cards were read", most_devices, devices->size()));
+            problem(snapshot_.node, "",
+                    fmt::format("only the first {} of {} RDMA cards were read", most_devices, devices->size()));
             devices->resize(most_devices);
         }
         for (const std::string &device : *devices) {
             try {
-                read_device(classes + "/" + device, device);
+                read_device(fmt::format("{}/{}", classes, device), device);
             } catch (const std::exception &error) {
                 problem(snapshot_.node + "/" + device, "", error.what());
             }
@@ -115,7 +117,8 @@ private:
         const std::string where = snapshot_.node + "/" + port.name();
         const bool pma = read_counters(path + "/counters", where, port.counters);
         if (!pma && port.link_layer == LinkLayer::infiniband) {
-            problem(where, "", fmt::format("driver {} shows no counters/", port.driver.empty() ? "(unknown)" : port.driver));
+            problem(where, "",
+                    fmt::format("driver {} shows no counters/", port.driver.empty() ? "(unknown)" : port.driver));
         }
         read_counters(path + "/counters_ext", where, port.counters); // kernels before 4.5
         if (!read_counters(path + "/hw_counters", where, port.counters)) {
@@ -148,7 +151,7 @@ private:
         for (const std::string &file : *files) {
             std::string content;
             if (!sysfs::is_setting(file)) {
-                const int error = read_file_errno(path + "/" + file, longest_file, false, content);
+                const int error = read_file_errno(fmt::format("{}/{}", path, file), longest_file, false, content);
                 const Reading reading = sysfs::counter_from(error, content);
                 sysfs::add_counter(counters, file, reading);
                 if (!reading.value && reading.absence != Absence::unsupported) {
@@ -173,8 +176,7 @@ NodeSnapshot read_node(const std::string &node, const std::string &sysfs_root, c
     const auto began = Deadline::Clock::now();
     snapshot.boot_id = trim(text_of(proc_root + "/sys/kernel/random/boot_id"));
     NodeReader(snapshot, sysfs_root).read();
-    snapshot.took_ns =
-        std::chrono::duration_cast<std::chrono::nanoseconds>(Deadline::Clock::now() - began).count();
+    snapshot.took_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Deadline::Clock::now() - began).count();
     return snapshot;
 }
 

@@ -74,7 +74,9 @@ std::uint64_t guid_from(std::string_view content) noexcept {
     return guid;
 }
 
-bool is_setting(std::string_view file) noexcept { return file == "lifespan"; }
+bool is_setting(std::string_view file) noexcept {
+    return file == "lifespan";
+}
 
 void add_counter(Counters &counters, std::string_view file, Reading reading) {
     const CounterInfo *row = find_counter(file);

@@ -22,7 +22,9 @@ ByName by_name(const Loaded &loaded) {
 }
 
 /// "lid 4:25" -> "lid 4": what several ports of one switch have in common.
-std::string owner(const std::string &port) { return port.substr(0, port.rfind(':')); }
+std::string owner(const std::string &port) {
+    return port.substr(0, port.rfind(':'));
+}
 
 /// LIDs that show several ports: a card's port has a LID of its own, so these are switches.
 std::set<std::string> switches(const Loaded &before, const Loaded &after) {
@@ -59,13 +61,15 @@ public:
         : options_(options), switches_(switches(before, after)) {}
 
     DiffPort port(const std::string &name, const PortCounters *before, const PortCounters *after) const {
-        static const Counters none;
+        static const PortCounters nothing;
+        const PortCounters &first = before != nullptr ? *before : nothing;
+        const PortCounters &second = after != nullptr ? *after : nothing;
         DiffPort result;
         result.port = name;
-        result.deltas = deltas_of(before != nullptr ? before->counters : none, after != nullptr ? after->counters : none);
+        result.deltas = deltas_of(first.counters, second.counters);
         result.bytes = options_.bytes ? options_.bytes : bytes_of(result.deltas);
-        const PortCounters &known = after != nullptr ? *after : *before;
-        const std::string driver = !known.driver.empty() || before == nullptr ? known.driver : before->driver;
+        const PortCounters &known = after != nullptr ? second : first;
+        const std::string &driver = second.driver.empty() ? first.driver : second.driver;
         PortRules rules;
         rules.required = [&](const CounterInfo &counter) { return required(counter, known, driver); };
         rules.congestion_per_gb = options_.congestion_per_gb;
@@ -115,7 +119,8 @@ std::string overall(const std::vector<DiffPort> &ports) {
             live = counts ? std::min(live, counter.layer) : live;
         }
         for (const Unread &counter : port.verdict.unread) {
-            missing = counter.layer < unread ? counter.missing : (missing || (counter.layer == unread && counter.missing));
+            missing =
+                counter.layer < unread ? counter.missing : (missing || (counter.layer == unread && counter.missing));
             unread = std::min(unread, counter.layer);
         }
     }
@@ -156,8 +161,8 @@ Diff diff(const Loaded &before, const Loaded &after, const DiffOptions &options)
         }
         for (const std::string &name : names) {
             const auto a = first.find(name), b = second.find(name);
-            result.ports.push_back(differ.port(name, a != first.end() ? a->second : nullptr,
-                                               b != second.end() ? b->second : nullptr));
+            result.ports.push_back(
+                differ.port(name, a != first.end() ? a->second : nullptr, b != second.end() ? b->second : nullptr));
         }
     }
     result.bytes = options.bytes ? options.bytes : all_bytes(result.ports);

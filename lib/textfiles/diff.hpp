@@ -30,9 +30,9 @@ struct DiffPort {
 struct Diff {
     Profile profile = Profile::ib;
     std::string verdict; ///< of the only port; of several: the lowest live layer, unless a lower one could not be read
-    std::vector<DiffPort> ports; ///< sorted by name
+    std::vector<DiffPort> ports;        ///< sorted by name
     std::optional<std::uint64_t> bytes; ///< as given, else of all ports together; nullopt when one is not known
-    std::vector<std::string> problems; ///< "FILE:LINE: what", as found while reading
+    std::vector<std::string> problems;  ///< "FILE:LINE: what", as found while reading
 };
 
 /// Ports are paired by name; when each side holds exactly one they are a pair whatever their names.

@@ -14,7 +14,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// JSON takes UTF-8 only, and files hold what they like.
-std::string clean(const std::string &text) { return printable(text); }
+std::string clean(const std::string &text) {
+    return printable(text);
+}
 
 Json names(const std::vector<std::string> &counters, const std::string &prefix) {
     Json list = Json::array();
@@ -57,9 +59,13 @@ Json deltas(const Deltas &all) {
     return object;
 }
 
-Json number(const std::optional<std::uint64_t> &value) { return value ? Json(*value) : Json(nullptr); }
+Json number(const std::optional<std::uint64_t> &value) {
+    return value ? Json(*value) : Json(nullptr);
+}
 
-const char *profile_name(Profile profile) noexcept { return profile == Profile::ib ? "ib" : "roce"; }
+const char *profile_name(Profile profile) noexcept {
+    return profile == Profile::ib ? "ib" : "roce";
+}
 
 /// Counters of the overall verdict: of the ports that share its word, or have live counters of its layer.
 std::vector<std::string> blamed(const DiffPort &port, const std::string &verdict) {
@@ -75,7 +81,9 @@ std::vector<std::string> blamed(const DiffPort &port, const std::string &verdict
     return found;
 }
 
-void extend(Json &list, const Json &more) { list.insert(list.end(), more.begin(), more.end()); }
+void extend(Json &list, const Json &more) {
+    list.insert(list.end(), more.begin(), more.end());
+}
 
 std::string_view meaning_of(const std::string &counter) {
     const CounterInfo *row = find_counter(counter);
@@ -166,9 +174,12 @@ std::string diff_text(const Diff &diff, bool colour) {
                                   diff.ports.size() > 1 ? printable(port.port) + " " : "", printable(counter));
         }
     }
-    const char *start = !colour ? "" : diff.verdict == "clean" ? "\033[32m" : exit_code(diff) == 1 ? "\033[31m" : "\033[33m";
-    std::string out = fmt::format("{}{}{}{}{}\n", start, diff.verdict, colour ? "\033[0m" : "",
-                                  detail.empty() ? "" : ": ", detail);
+    const char *start = !colour                   ? ""
+                        : diff.verdict == "clean" ? "\033[32m"
+                        : exit_code(diff) == 1    ? "\033[31m"
+                                                  : "\033[33m";
+    std::string out =
+        fmt::format("{}{}{}{}{}\n", start, diff.verdict, colour ? "\033[0m" : "", detail.empty() ? "" : ": ", detail);
     for (const DiffPort &port : diff.ports) {
         out += port_text(port);
     }

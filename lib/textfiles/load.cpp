@@ -47,7 +47,8 @@ void unite(std::vector<PortCounters> &ports, std::vector<TextProblem> &problems,
         other->kind = one.front().kind;
         other->port = one.front().port;
         for (const std::string &twice : merge(one, std::move(*other))) {
-            problems.push_back({where, 0, fmt::format("{} is given twice with different values: the first is used", twice)});
+            problems.push_back(
+                {where, 0, fmt::format("{} is given twice with different values: the first is used", twice)});
         }
     }
     ports = std::move(one);
@@ -95,7 +96,7 @@ public:
             return here;
         }
         for (const std::string &name : *names) {
-            const std::string inner = path + "/" + name;
+            const std::string inner = fmt::format("{}/{}", path, name);
             if (!is_directory(inner)) {
                 one_file(inner, name, here);
             } else if (is_directory(inner + "/ports")) {
@@ -158,7 +159,7 @@ private:
         }
         const std::string stem = device.empty() ? "port" : device;
         for (const std::string &number : *numbers) {
-            counter_directories(path + "/ports/" + number, stem + ":" + number, ports);
+            counter_directories(fmt::format("{}/ports/{}", path, number), fmt::format("{}:{}", stem, number), ports);
         }
         if (numbers->size() == 1 && !is_directory(path + "/ports/" + numbers->front() + "/hw_counters")) {
             counter_directories(path, stem + ":" + numbers->front(), ports);
@@ -178,7 +179,7 @@ private:
             }
             for (const std::string &file : *files) {
                 if (!sysfs::is_setting(file)) {
-                    value(directory + "/" + file, file, one.counters);
+                    value(fmt::format("{}/{}", directory, file), file, one.counters);
                 }
             }
         }
@@ -198,7 +199,8 @@ private:
     void take(std::vector<PortCounters> found, std::vector<PortCounters> &ports, const std::string &where) {
         for (PortCounters &port : found) {
             for (const std::string &twice : merge(ports, std::move(port))) {
-                problem(where, fmt::format("{} was given by another file with another value: the first is used", twice));
+                problem(where,
+                        fmt::format("{} was given by another file with another value: the first is used", twice));
             }
         }
     }

@@ -18,8 +18,7 @@ constexpr std::size_t most_problems = 20; ///< per file; the rest is counted
 
 bool is_word(std::string_view text) noexcept {
     return !text.empty() && std::isalpha(static_cast<unsigned char>(text.front())) != 0 &&
-           std::all_of(text.begin(), text.end(),
-                       [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+           std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
 /// Fields of perfquery's output that select or describe and count nothing.
@@ -188,10 +187,10 @@ private:
         }
         const std::string_view why = line.substr(colon + 2);
         const int error = why == "Invalid argument" || why == "Operation not supported" ? EINVAL
-                          : why == "Permission denied"                                 ? EACCES
-                          : why == "No such file or directory"                         ? ENOENT
-                          : why == "Connection timed out"                              ? ETIMEDOUT
-                                                                                       : EIO;
+                          : why == "Permission denied"                                  ? EACCES
+                          : why == "No such file or directory"                          ? ENOENT
+                          : why == "Connection timed out"                               ? ETIMEDOUT
+                                                                                        : EIO;
         add_path(*path, sysfs::counter_from(error, ""));
         return true;
     }
@@ -254,6 +253,8 @@ std::vector<std::string> merge(std::vector<PortCounters> &ports, PortCounters mo
     return twice;
 }
 
-Parsed parse_text(std::string_view content, const std::string &file) { return TextParser(file).parse(content); }
+Parsed parse_text(std::string_view content, const std::string &file) {
+    return TextParser(file).parse(content);
+}
 
 } // namespace fabric_check::textfiles

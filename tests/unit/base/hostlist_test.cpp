@@ -24,7 +24,9 @@ Names expanded(std::string_view text, std::size_t limit = 65536) {
     return names ? *names : Names{};
 }
 
-TEST(ExpandHostlist, OfNothingIsNothing) { EXPECT_THAT(expanded(""), IsEmpty()); }
+TEST(ExpandHostlist, OfNothingIsNothing) {
+    EXPECT_THAT(expanded(""), IsEmpty());
+}
 TEST(ExpandHostlist, KeepsOrderAndDuplicates) {
     EXPECT_THAT(expanded("node[01-03,7],login,node01"),
                 ElementsAre("node01", "node02", "node03", "node7", "login", "node01"));
@@ -37,7 +39,9 @@ TEST(ExpandHostlist, PadsToTheWidthOfTheFirstNumber) {
 TEST(ExpandHostlist, MultipliesBrackets) {
     EXPECT_THAT(expanded("rack[1-2]n[1-2]x"), ElementsAre("rack1n1x", "rack1n2x", "rack2n1x", "rack2n2x"));
 }
-TEST(ExpandHostlist, TakesExactlyTheLimit) { EXPECT_EQ(expanded("n[1-100]", 100).size(), 100U); }
+TEST(ExpandHostlist, TakesExactlyTheLimit) {
+    EXPECT_EQ(expanded("n[1-100]", 100).size(), 100U);
+}
 TEST(ExpandHostlist, RefusesMoreNamesThanTheLimit) {
     for (const char *text : {"n[1-101]", "n[1-99],a,b", "n[1-11]x[1-10]", "n[0-999999999999999999]"}) {
         const auto names = expand_hostlist(text, 100);
@@ -64,10 +68,18 @@ TEST(ExpandHostlist, EscapesHostileBytesInItsMessage) {
 TEST(FoldHostlist, SortsJoinsAndDropsDuplicates) {
     EXPECT_EQ(fold_hostlist({"node03", "login", "node01", "node02", "node07", "node01"}), "login,node[01-03,07]");
 }
-TEST(FoldHostlist, OfOneNameIsThatName) { EXPECT_EQ(fold_hostlist({"node07"}), "node07"); }
-TEST(FoldHostlist, OfNothingIsEmpty) { EXPECT_EQ(fold_hostlist({}), ""); }
-TEST(FoldHostlist, CountsOnFromNineToTenWithoutPadding) { EXPECT_EQ(fold_hostlist({"n9", "n10"}), "n[9-10]"); }
-TEST(FoldHostlist, KeepsDifferentPaddingsApart) { EXPECT_EQ(fold_hostlist({"n1", "n01", "n10"}), "n1,n[01,10]"); }
+TEST(FoldHostlist, OfOneNameIsThatName) {
+    EXPECT_EQ(fold_hostlist({"node07"}), "node07");
+}
+TEST(FoldHostlist, OfNothingIsEmpty) {
+    EXPECT_EQ(fold_hostlist({}), "");
+}
+TEST(FoldHostlist, CountsOnFromNineToTenWithoutPadding) {
+    EXPECT_EQ(fold_hostlist({"n9", "n10"}), "n[9-10]");
+}
+TEST(FoldHostlist, KeepsDifferentPaddingsApart) {
+    EXPECT_EQ(fold_hostlist({"n1", "n01", "n10"}), "n1,n[01,10]");
+}
 TEST(FoldHostlist, LeavesNumbersTooLongToCountWith) {
     EXPECT_EQ(fold_hostlist({"n12345678901234567890", "n12345678901234567891"}),
               "n12345678901234567890,n12345678901234567891");
@@ -76,7 +88,8 @@ TEST(FoldHostlist, LeavesNumbersTooLongToCountWith) {
 /// libslurm's own hostlists, the authority.
 class SlurmHostlist {
 public:
-    explicit SlurmHostlist(const std::string &text) : list_(slurm_hostlist_create(text.c_str()), slurm_hostlist_destroy) {}
+    explicit SlurmHostlist(const std::string &text)
+        : list_(slurm_hostlist_create(text.c_str()), slurm_hostlist_destroy) {}
     Names names() {
         Names all;
         while (char *name = slurm_hostlist_shift(list_.get())) {

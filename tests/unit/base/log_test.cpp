@@ -47,8 +47,12 @@ TEST(Log, CutsAMessageThatWouldNotGoOutInOnePiece) {
     log.error(std::string(100000, 'x'));
     EXPECT_EQ(directory.read("log").size(), 4096U);
 }
-TEST(Log, IsSilentWithoutTargets) { Log().error("nobody hears"); }
-TEST(Log, SurvivesAFileThatCannotBeWritten) { Log({.file = "/nonexistent/log"}).error("lost"); }
+TEST(Log, IsSilentWithoutTargets) {
+    Log().error("nobody hears");
+}
+TEST(Log, SurvivesAFileThatCannotBeWritten) {
+    Log({.file = "/nonexistent/log"}).error("lost");
+}
 TEST(Log, DoesNotWaitForTheReaderOfAFifo) {
     const TemporaryDirectory directory;
     ASSERT_EQ(::mkfifo(directory.path("fifo").c_str(), 0600), 0);
@@ -76,10 +80,13 @@ TEST(Log, SendsSyslogDatagramsWithPriorityAndProgram) {
     ::close(server);
     ASSERT_GT(length, 0);
     // daemon (3) * 8 + error (3)
-    EXPECT_THAT(std::string(buffer, static_cast<std::size_t>(length)),
-                MatchesRegex("<27>[A-Z][a-z]{2} [ 0-9]{2} [0-9:]{8} fabric-check-epilog\\[[0-9]+\\]: error: munged is away"));
+    EXPECT_THAT(
+        std::string(buffer, static_cast<std::size_t>(length)),
+        MatchesRegex("<27>[A-Z][a-z]{2} [ 0-9]{2} [0-9:]{8} fabric-check-epilog\\[[0-9]+\\]: error: munged is away"));
 }
-TEST(Log, SurvivesAMissingSyslog) { Log({.file = "", .syslog = true, .syslog_socket = "/nonexistent/log"}).error("lost"); }
+TEST(Log, SurvivesAMissingSyslog) {
+    Log({.file = "", .syslog = true, .syslog_socket = "/nonexistent/log"}).error("lost");
+}
 
 } // namespace
 } // namespace fabric_check

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "base/process.hpp"
 #include "base/clock.hpp"
+#include "base/process.hpp"
 #include "base/temporary.hpp"
 
 #include <gmock/gmock.h>
@@ -78,7 +78,8 @@ TEST(RunWithin, TellsTheSignalTheChildDiedOf) {
     EXPECT_EQ(result.error().message, "died of signal 15");
 }
 TEST(RunWithin, WorksWhereTheCallerIgnoresItsChildren) {
-    struct sigaction ignore {}, before {};
+    struct sigaction ignore {
+    }, before{};
     ignore.sa_handler = SIG_IGN;
     ::sigaction(SIGCHLD, &ignore, &before);
     const auto result = run_within(5s, [] { return 7; });
@@ -112,7 +113,8 @@ TEST(StartDetached, LeavesSessionDescriptorsAndStreamsBehind) {
     const int leaked = ::open("/dev/zero", O_RDONLY); // not close-on-exec
     ASSERT_GE(leaked, 3);
     const Status status = start_detached(
-        {"/bin/sh", "-c", "{ ls /proc/self/fd | wc -l; readlink /proc/$$/fd/1; cut -d' ' -f6 /proc/$$/stat; echo $$; } > \"$0\"",
+        {"/bin/sh", "-c",
+         "{ ls /proc/self/fd | wc -l; readlink /proc/$$/fd/1; cut -d' ' -f6 /proc/$$/stat; echo $$; } > \"$0\"",
          directory.path("out.part")});
     ::close(leaked);
     ASSERT_TRUE(status.ok()) << status.error().message;
@@ -131,7 +133,8 @@ TEST(StartDetached, AddsToTheEnvironmentAndOverrides) {
     ::setenv("FABRIC_CHECK_TEST_OLD", "old", 1);
     ::setenv("FABRIC_CHECK_TEST_KEPT", "kept", 1);
     const Status status = start_detached(
-        {"/bin/sh", "-c", "echo $FABRIC_CHECK_TEST_OLD $FABRIC_CHECK_TEST_KEPT $FABRIC_CHECK_TEST_NEW > \"$0\"", directory.path("out")},
+        {"/bin/sh", "-c", "echo $FABRIC_CHECK_TEST_OLD $FABRIC_CHECK_TEST_KEPT $FABRIC_CHECK_TEST_NEW > \"$0\"",
+         directory.path("out")},
         {"FABRIC_CHECK_TEST_OLD=new", "FABRIC_CHECK_TEST_NEW=x y"});
     ASSERT_TRUE(status.ok()) << status.error().message;
     EXPECT_EQ(content_once_there(directory, "out"), "new kept x y\n");

@@ -10,11 +10,19 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(Trim, TakesBlanksTabsAndLineEndsFromBothEnds) { EXPECT_EQ(trim(" \t\r\n4: ACTIVE \r\n"), "4: ACTIVE"); }
-TEST(Trim, OfOnlyBlanksIsEmpty) { EXPECT_EQ(trim(" \r\n\t"), ""); }
+TEST(Trim, TakesBlanksTabsAndLineEndsFromBothEnds) {
+    EXPECT_EQ(trim(" \t\r\n4: ACTIVE \r\n"), "4: ACTIVE");
+}
+TEST(Trim, OfOnlyBlanksIsEmpty) {
+    EXPECT_EQ(trim(" \r\n\t"), "");
+}
 
-TEST(Split, KeepsEmptyParts) { EXPECT_THAT(split(",a,,b,", ','), ElementsAre("", "a", "", "b", "")); }
-TEST(Split, OfNothingIsOneEmptyPart) { EXPECT_THAT(split("", ','), ElementsAre("")); }
+TEST(Split, KeepsEmptyParts) {
+    EXPECT_THAT(split(",a,,b,", ','), ElementsAre("", "a", "", "b", ""));
+}
+TEST(Split, OfNothingIsOneEmptyPart) {
+    EXPECT_THAT(split("", ','), ElementsAre(""));
+}
 
 TEST(ParseU64, TakesTheWholeRange) {
     EXPECT_EQ(parse_u64("0"), 0U);
@@ -22,7 +30,9 @@ TEST(ParseU64, TakesTheWholeRange) {
     EXPECT_EQ(parse_u64("10"), 10U);
     EXPECT_EQ(parse_u64("18446744073709551615"), UINT64_MAX);
 }
-TEST(ParseU64, RefusesOverflow) { EXPECT_EQ(parse_u64("18446744073709551616"), std::nullopt); }
+TEST(ParseU64, RefusesOverflow) {
+    EXPECT_EQ(parse_u64("18446744073709551616"), std::nullopt);
+}
 TEST(ParseU64, RefusesWhatIsNotAllDigits) {
     for (const char *text : {"", " 1", "1 ", "+1", "-1", "1x", "0x1", "1.0", "1\n"}) {
         EXPECT_EQ(parse_u64(text), std::nullopt) << '"' << text << '"';
@@ -33,7 +43,26 @@ TEST(ParseU64, ReadsHexadecimalWithAndWithoutPrefix) {
     EXPECT_EQ(parse_u64("FFFF", 16), 0xffffU);
     EXPECT_EQ(parse_u64("0X1a", 16), 26U);
 }
-TEST(ParseU64, RefusesAPrefixWithoutDigits) { EXPECT_EQ(parse_u64("0x", 16), std::nullopt); }
+TEST(ParseU64, RefusesAPrefixWithoutDigits) {
+    EXPECT_EQ(parse_u64("0x", 16), std::nullopt);
+}
+
+TEST(ParseBytes, TakesPlainNumbersExactly) {
+    EXPECT_EQ(parse_bytes("0"), 0U);
+    EXPECT_EQ(parse_bytes("18446744073709551615"), UINT64_MAX);
+}
+TEST(ParseBytes, TakesDecimalPrefixes) {
+    EXPECT_EQ(parse_bytes("1TB"), 1'000'000'000'000U);
+    EXPECT_EQ(parse_bytes("1.5G"), 1'500'000'000U);
+    EXPECT_EQ(parse_bytes("64kB"), 64'000U);
+    EXPECT_EQ(parse_bytes("512B"), 512U);
+}
+TEST(ParseBytes, RefusesOverflowAndAnythingElse) {
+    for (const char *text :
+         {"", "-5", "B", "k", "kB", "1TiB", "1 TB", "1e3", "nan", "inf", "18446744073709551616", "19EB", "1KB"}) {
+        EXPECT_EQ(parse_bytes(text), std::nullopt) << '"' << text << '"';
+    }
+}
 
 TEST(PercentEncode, KeepsLinksDirectionsAndHostlists) {
     const std::string text = "SwitchA:13<->node[01-12]/mlx5_0:1>x";
@@ -51,7 +80,9 @@ TEST(PercentEncode, NeverYieldsAForbiddenByte) {
     }
 }
 
-TEST(Printable, EscapesControlAndForeignBytes) { EXPECT_EQ(printable("a\x1b[31m\n\xff~"), "a\\x1b[31m\\x0a\\xff~"); }
+TEST(Printable, EscapesControlAndForeignBytes) {
+    EXPECT_EQ(printable("a\x1b[31m\n\xff~"), "a\\x1b[31m\\x0a\\xff~");
+}
 
 TEST(HumanBytes, ChangesPrefixesAtThousands) {
     EXPECT_EQ(human_bytes(0), "0B");
@@ -69,7 +100,9 @@ TEST(FormatTime, IsUtcWithSeconds) {
     EXPECT_EQ(format_time(0), "1970-01-01T00:00:00Z");
     EXPECT_EQ(format_time(1'772'323'199), "2026-02-28T23:59:59Z");
 }
-TEST(FormatTime, OfAnImpossibleYearIsTheNumber) { EXPECT_EQ(format_time(INT64_MAX), "@9223372036854775807"); }
+TEST(FormatTime, OfAnImpossibleYearIsTheNumber) {
+    EXPECT_EQ(format_time(INT64_MAX), "@9223372036854775807");
+}
 
 } // namespace
 } // namespace fabric_check

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "config/config.hpp"
 #include "base/file.hpp"
 #include "base/temporary.hpp"
 #include "base/text.hpp"
+#include "config/config.hpp"
 #include "config/keys.hpp"
 #include "sources/sysfs.hpp"
 
@@ -43,7 +43,9 @@ std::vector<std::string> values(const Config &config) {
     return all;
 }
 
-TEST(ParseConfig, OfNothingIsTheDefaults) { EXPECT_EQ(values(parsed("")), values(Config{})); }
+TEST(ParseConfig, OfNothingIsTheDefaults) {
+    EXPECT_EQ(values(parsed("")), values(Config{}));
+}
 TEST(ParseConfig, TakesEveryKindOfValue) {
     const Config config = parsed("spool = \"/shared/fabric\"\nsyslog = false\nscouts = 3\nservices = \"stor[01-08]\"\n"
                                  "[thresholds]\nmin_traffic_mb = 5\nspread = 2\nbit_error_rate = 1e-15\n");
@@ -56,13 +58,15 @@ TEST(ParseConfig, TakesEveryKindOfValue) {
     EXPECT_EQ(config.thresholds.bit_error_rate, 1e-15);
 }
 TEST(ParseConfig, TakesAddressesOfNodesSinglyAndAsLists) {
-    const Config config = parsed("[munge.addresses]\nnode01 = \"10.0.0.1\"\n\"node02\" = [\"10.0.0.2\", \"fe80::2\"]\n");
+    const Config config =
+        parsed("[munge.addresses]\nnode01 = \"10.0.0.1\"\n\"node02\" = [\"10.0.0.2\", \"fe80::2\"]\n");
     EXPECT_THAT(config.munge.addresses.at("node01"), ElementsAre("10.0.0.1"));
     EXPECT_THAT(config.munge.addresses.at("node02"), ElementsAre("10.0.0.2", "fe80::2"));
 }
 
 TEST(ParseConfig, NamesFileLineAndValidKeysForAnUnknownKey) {
-    EXPECT_EQ(error_of("spool = \"/s\"\n\n[hooks]\nbudget = 1\n"), "f.toml:4: key 'hooks.budget': not known; valid: budget_ms");
+    EXPECT_EQ(error_of("spool = \"/s\"\n\n[hooks]\nbudget = 1\n"),
+              "f.toml:4: key 'hooks.budget': not known; valid: budget_ms");
 }
 TEST(ParseConfig, ListsTheSectionsForAnUnknownOne) {
     EXPECT_THAT(error_of("[hook]\nbudget_ms = 1\n"),
@@ -103,16 +107,24 @@ TEST(ParseConfig, RefusesARelativeOrEmptyPath) {
     EXPECT_THAT(error_of("spool = \"\"\n"), HasSubstr("key 'spool': empty"));
     EXPECT_EQ(parsed("log_file = \"\"\n").log_file, "");
 }
-TEST(ParseConfig, RefusesControlCharacters) { EXPECT_THAT(error_of("spool = \"/a\\nb\"\n"), HasSubstr("control character")); }
-TEST(ParseConfig, RefusesABrokenHostlist) {
-    EXPECT_THAT(error_of("services = \"stor[01-08\"\n"), HasSubstr("key 'services': hostlist \"stor[01-08\": a bracket does not close"));
+TEST(ParseConfig, RefusesControlCharacters) {
+    EXPECT_THAT(error_of("spool = \"/a\\nb\"\n"), HasSubstr("control character"));
 }
-TEST(ParseConfig, NamesTheLineOfASyntaxError) { EXPECT_THAT(error_of("spool = \"/s\"\nstate = \n"), HasSubstr("f.toml:2: ")); }
-TEST(ParseConfig, RefusesAKeyGivenTwice) { EXPECT_THAT(error_of("scouts = 1\nscouts = 2\n"), HasSubstr("f.toml:2: ")); }
+TEST(ParseConfig, RefusesABrokenHostlist) {
+    EXPECT_THAT(error_of("services = \"stor[01-08\"\n"),
+                HasSubstr("key 'services': hostlist \"stor[01-08\": a bracket does not close"));
+}
+TEST(ParseConfig, NamesTheLineOfASyntaxError) {
+    EXPECT_THAT(error_of("spool = \"/s\"\nstate = \n"), HasSubstr("f.toml:2: "));
+}
+TEST(ParseConfig, RefusesAKeyGivenTwice) {
+    EXPECT_THAT(error_of("scouts = 1\nscouts = 2\n"), HasSubstr("f.toml:2: "));
+}
 TEST(ParseConfig, RefusesPausesThatContradictEachOther) {
     EXPECT_EQ(error_of("[finisher]\nend_wait_s = 121\n"),
               "f.toml:2: key 'finisher.end_wait_max_s': less than end_wait_s; valid: at least end_wait_s");
-    EXPECT_THAT(error_of("[finisher]\nretry_s = 9\nretry_max_s = 8\n"), HasSubstr("f.toml:3: key 'finisher.retry_max_s'"));
+    EXPECT_THAT(error_of("[finisher]\nretry_s = 9\nretry_max_s = 8\n"),
+                HasSubstr("f.toml:3: key 'finisher.retry_max_s'"));
 }
 TEST(ParseConfig, RefusesALinkThatDoesNotExist) {
     EXPECT_THAT(error_of("[payload_ceilings]\n\"5X HDR\" = 1\n"),
@@ -120,7 +132,8 @@ TEST(ParseConfig, RefusesALinkThatDoesNotExist) {
 }
 TEST(ParseConfig, RefusesACeilingThatIsNoRate) {
     for (const char *value : {"0", "-1", "\"x\"", "nan", "10001"}) {
-        EXPECT_THAT(error_of(std::string("[payload_ceilings]\n\"4X HDR\" = ") + value + "\n"), HasSubstr("not a payload rate"));
+        EXPECT_THAT(error_of(std::string("[payload_ceilings]\n\"4X HDR\" = ") + value + "\n"),
+                    HasSubstr("not a payload rate"));
     }
 }
 TEST(ParseConfig, RefusesAddressesThatAreNone) {
@@ -128,7 +141,9 @@ TEST(ParseConfig, RefusesAddressesThatAreNone) {
         EXPECT_THAT(error_of(std::string("[munge.addresses]\nn = ") + value + "\n"), HasSubstr("f.toml:2: "));
     }
 }
-TEST(ParseConfig, EscapesHostileKeys) { EXPECT_THAT(error_of("\"a\\u001b\" = 1\n"), HasSubstr("key 'a\\x1b'")); }
+TEST(ParseConfig, EscapesHostileKeys) {
+    EXPECT_THAT(error_of("\"a\\u001b\" = 1\n"), HasSubstr("key 'a\\x1b'"));
+}
 
 TEST(PayloadCeiling, IsTheSitesOwnBeforeTheDefault) {
     Config config;
@@ -141,7 +156,9 @@ TEST(PayloadCeiling, ScalesWithTheDataRate) {
     EXPECT_DOUBLE_EQ(Config{}.payload_ceiling(link_rate(4, "NDR")), 45.2);
     EXPECT_DOUBLE_EQ(Config{}.payload_ceiling(link_rate(4, "EDR")), 11.3);
 }
-TEST(PayloadCeiling, OfAnUnknownRateIsZero) { EXPECT_EQ(Config{}.payload_ceiling(LinkRate{}), 0); }
+TEST(PayloadCeiling, OfAnUnknownRateIsZero) {
+    EXPECT_EQ(Config{}.payload_ceiling(LinkRate{}), 0);
+}
 
 TEST(Expand, PutsTheNodeInAndKeepsOtherPercentSigns) {
     EXPECT_EQ(Config{}.expand("/lab/%n/sys/%%/%x%", "node07"), "/lab/node07/sys/%/%x%");
@@ -167,7 +184,9 @@ std::string uncommented(const std::string &text) {
 TEST(ShippedFile, IsWhatTheTableSays) {
     EXPECT_EQ(shipped(), config::shipped_file()) << "etc/fabric-check.toml and lib/config/keys.cpp disagree";
 }
-TEST(ShippedFile, AsItIsGivesTheDefaults) { EXPECT_EQ(values(parsed(shipped())), values(Config{})); }
+TEST(ShippedFile, AsItIsGivesTheDefaults) {
+    EXPECT_EQ(values(parsed(shipped())), values(Config{}));
+}
 TEST(ShippedFile, UncommentedGivesTheDefaults) {
     const Config config = parsed(uncommented(shipped()));
     EXPECT_EQ(values(config), values(Config{}));
@@ -188,8 +207,9 @@ TEST(ShippedFile, HasEveryKeyOfTheListCommentedOut) {
 TEST(ConfigKeys, HaveAMeaningAndAType) {
     for (const ConfigKey &key : config_keys()) {
         EXPECT_GE(std::string_view(key.meaning).size(), 10U) << key.name;
-        EXPECT_THAT(key.type, testing::AnyOf(testing::StrEq("string"), testing::StrEq("integer"), testing::StrEq("number"),
-                                             testing::StrEq("boolean"), testing::StrEq("strings")));
+        EXPECT_THAT(key.type,
+                    testing::AnyOf(testing::StrEq("string"), testing::StrEq("integer"), testing::StrEq("number"),
+                                   testing::StrEq("boolean"), testing::StrEq("strings")));
     }
 }
 
@@ -203,7 +223,9 @@ public:
     }
     Environment(const Environment &) = delete;
     Environment &operator=(const Environment &) = delete;
-    ~Environment() { old_.empty() ? ::unsetenv("FABRIC_CHECK_CONFIG") : ::setenv("FABRIC_CHECK_CONFIG", old_.c_str(), 1); }
+    ~Environment() {
+        old_.empty() ? ::unsetenv("FABRIC_CHECK_CONFIG") : ::setenv("FABRIC_CHECK_CONFIG", old_.c_str(), 1);
+    }
 
 private:
     std::string old_;
@@ -240,7 +262,9 @@ TEST(ConfigOrDefaults, IsSilentAboutAGoodFile) {
     EXPECT_EQ(config_or_defaults(directory.write("c", "scouts = 4\n"), &error).scouts, 4U);
     EXPECT_THAT(error, IsEmpty());
 }
-TEST(ConfigOrDefaults, TakesNoErrorSink) { EXPECT_EQ(config_or_defaults("/nonexistent.toml", nullptr).scouts, 2U); }
+TEST(ConfigOrDefaults, TakesNoErrorSink) {
+    EXPECT_EQ(config_or_defaults("/nonexistent.toml", nullptr).scouts, 2U);
+}
 
 } // namespace
 } // namespace fabric_check

@@ -146,7 +146,8 @@ TEST(Layer, HasTheContractsWords) {
 }
 
 TEST(Absence, ReadsBackWhatItWrites) {
-    for (const Absence absence : {Absence::absent, Absence::unsupported, Absence::denied, Absence::unparsable, Absence::timed_out}) {
+    for (const Absence absence :
+         {Absence::absent, Absence::unsupported, Absence::denied, Absence::unparsable, Absence::timed_out}) {
         EXPECT_EQ(absence_from(to_string(absence)), absence);
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sources/sysfs.hpp"
 #include "base/temporary.hpp"
+#include "sources/sysfs.hpp"
 #include "sources/sysfs_text.hpp"
 
 #include <gmock/gmock.h>
@@ -47,8 +47,12 @@ public:
     void counter(const std::string &device, unsigned number, const std::string &file, const std::string &text) {
         directory_.write(port_path(device, number) + "/" + file, text);
     }
-    void write(const std::string &name, const std::string &text) { directory_.write("sys/class/infiniband/" + name, text); }
-    void remove(const std::string &name) { std::filesystem::remove_all(directory_.path("sys/class/infiniband/" + name)); }
+    void write(const std::string &name, const std::string &text) {
+        directory_.write("sys/class/infiniband/" + name, text);
+    }
+    void remove(const std::string &name) {
+        std::filesystem::remove_all(directory_.path("sys/class/infiniband/" + name));
+    }
     std::string path(const std::string &name) const { return directory_.path("sys/class/infiniband/" + name); }
     NodeSnapshot read() const { return read_node("node07", directory_.path("sys"), directory_.path("proc")); }
 
@@ -206,7 +210,8 @@ TEST(ReadNode, GivesACardsOwnHwCountersToNoneOfTwoPorts) {
     tree.write("irdma0/hw_counters/ip4InDiscards", "4\n");
     const NodeSnapshot snapshot = tree.read();
     EXPECT_EQ(snapshot.ports.at(0).counters.count("ip4InDiscards"), 0U);
-    EXPECT_THAT(reasons(snapshot), Contains(HasSubstr("irdma0:2||hw_counters/ of this card counts all its ports together")));
+    EXPECT_THAT(reasons(snapshot),
+                Contains(HasSubstr("irdma0:2||hw_counters/ of this card counts all its ports together")));
 }
 TEST(ReadNode, TakesADownPortsLidForNone) {
     for (const char *lid : {"0xffff", "0x0", "", "junk"}) {
@@ -259,21 +264,21 @@ TEST_P(CounterText, BecomesAReadingOrAReason) {
     EXPECT_EQ(sysfs::counter_from(GetParam().error, GetParam().content), GetParam().expected)
         << "errno " << GetParam().error << ", \"" << GetParam().content << '"';
 }
-INSTANTIATE_TEST_SUITE_P(
-    Sysfs, CounterText,
-    testing::Values(TextCase{0, "0\n", Reading::of(0)}, TextCase{0, "18446744073709551615\n", Reading::of(UINT64_MAX)},
-                    TextCase{0, "18446744073709551616\n", Reading::missing(Absence::unparsable)},
-                    TextCase{0, "-1\n", Reading::missing(Absence::unparsable)},
-                    TextCase{0, "1 2\n", Reading::missing(Absence::unparsable)},
-                    TextCase{0, "", Reading::missing(Absence::unparsable)},
-                    TextCase{0, "N/A (no PMA)\n", Reading::missing(Absence::unsupported)},
-                    TextCase{EINVAL, "", Reading::missing(Absence::unsupported)},
-                    TextCase{EOPNOTSUPP, "", Reading::missing(Absence::unsupported)},
-                    TextCase{EACCES, "", Reading::missing(Absence::denied)},
-                    TextCase{EPERM, "", Reading::missing(Absence::denied)},
-                    TextCase{ENOENT, "", Reading::missing(Absence::absent)},
-                    TextCase{ETIMEDOUT, "", Reading::missing(Absence::timed_out)},
-                    TextCase{EIO, "", Reading::missing(Absence::unparsable)}));
+INSTANTIATE_TEST_SUITE_P(Sysfs, CounterText,
+                         testing::Values(TextCase{0, "0\n", Reading::of(0)},
+                                         TextCase{0, "18446744073709551615\n", Reading::of(UINT64_MAX)},
+                                         TextCase{0, "18446744073709551616\n", Reading::missing(Absence::unparsable)},
+                                         TextCase{0, "-1\n", Reading::missing(Absence::unparsable)},
+                                         TextCase{0, "1 2\n", Reading::missing(Absence::unparsable)},
+                                         TextCase{0, "", Reading::missing(Absence::unparsable)},
+                                         TextCase{0, "N/A (no PMA)\n", Reading::missing(Absence::unsupported)},
+                                         TextCase{EINVAL, "", Reading::missing(Absence::unsupported)},
+                                         TextCase{EOPNOTSUPP, "", Reading::missing(Absence::unsupported)},
+                                         TextCase{EACCES, "", Reading::missing(Absence::denied)},
+                                         TextCase{EPERM, "", Reading::missing(Absence::denied)},
+                                         TextCase{ENOENT, "", Reading::missing(Absence::absent)},
+                                         TextCase{ETIMEDOUT, "", Reading::missing(Absence::timed_out)},
+                                         TextCase{EIO, "", Reading::missing(Absence::unparsable)}));
 
 TEST(SysfsText, TakesTheNumberOffAState) {
     EXPECT_EQ(sysfs::state_from("1: DOWN\n"), "DOWN");
@@ -286,8 +291,8 @@ TEST(SysfsText, ReadsThePortGuidFromAGid) {
     EXPECT_EQ(sysfs::guid_from("0000:0000:0000:0000:0000:0000:0000:0000\n"), 0U);
 }
 TEST(SysfsText, TakesABrokenGidForNone) {
-    for (const char *text : {"", "fe80::1", "fe80:0000:0000:0000:0002:c903:00fa:794", "fe80-0000-0000-0000-0002-c903-00fa-7941",
-                             "fe80:0000:0000:0000:0002:c903:00fa:79 1"}) {
+    for (const char *text : {"", "fe80::1", "fe80:0000:0000:0000:0002:c903:00fa:794",
+                             "fe80-0000-0000-0000-0002-c903-00fa-7941", "fe80:0000:0000:0000:0002:c903:00fa:79 1"}) {
         EXPECT_EQ(sysfs::guid_from(text), 0U) << text;
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "textfiles/diff.hpp"
 #include "base/temporary.hpp"
 #include "record/codec.hpp"
+#include "textfiles/diff.hpp"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
@@ -21,16 +21,18 @@ constexpr std::uint64_t terabyte = 1'000'000'000'000;
 
 /// A card's port with all counters of the profile, perfquery and grep in one file, as an operator would have it.
 Values healthy() {
-    return {{"SymbolErrorCounter", 3},  {"LinkErrorRecoveryCounter", 1}, {"LinkDownedCounter", 2}, {"PortRcvErrors", 40},
-            {"PortXmitDiscards", 9},    {"PortXmitData", 1000},          {"PortRcvData", 1000},    {"packet_seq_err", 12},
-            {"rnr_nak_retry_err", 1},   {"local_ack_timeout_err", 5}};
+    return {{"SymbolErrorCounter", 3},   {"LinkErrorRecoveryCounter", 1}, {"LinkDownedCounter", 2},
+            {"PortRcvErrors", 40},       {"PortXmitDiscards", 9},         {"PortXmitData", 1000},
+            {"PortRcvData", 1000},       {"packet_seq_err", 12},          {"rnr_nak_retry_err", 1},
+            {"local_ack_timeout_err", 5}};
 }
 std::string file_of(const Values &values) {
     std::string pma = "# Port counters: Lid 12 port 1 (CapMask: 0x1300)\nPortSelect:......1\n", queue;
     for (const auto &[name, value] : values) {
         const bool upper = name[0] >= 'A' && name[0] <= 'Z';
-        (upper ? pma : queue) += upper ? name + ":......" + std::to_string(value) + "\n"
-                                       : "/sys/class/infiniband/mlx5_0/ports/1/hw_counters/" + name + ":" + std::to_string(value) + "\n";
+        (upper ? pma : queue) +=
+            upper ? name + ":......" + std::to_string(value) + "\n"
+                  : "/sys/class/infiniband/mlx5_0/ports/1/hw_counters/" + name + ":" + std::to_string(value) + "\n";
     }
     return pma + queue;
 }
@@ -42,7 +44,8 @@ protected:
         EXPECT_TRUE(result.ok()) << (result ? "" : result.error().message);
         return result ? std::move(result).value() : Loaded{};
     }
-    Diff run(const Values &before, const Values &after, std::optional<std::uint64_t> bytes = terabyte, bool whole = true) const {
+    Diff run(const Values &before, const Values &after, std::optional<std::uint64_t> bytes = terabyte,
+             bool whole = true) const {
         directory_.write("before", file_of(before));
         directory_.write("after", file_of(after));
         return compare(bytes, whole);
@@ -161,7 +164,8 @@ TEST_F(DiffTest, TakesOnePortFromSeveralFilesOfADirectory) {
 TEST_F(DiffTest, ReadsTreesCopiedFromSysfs) {
     for (const char *side : {"before", "after"}) {
         const std::string port = std::string(side) + "/mlx5_0/ports/1/";
-        for (const char *file : {"symbol_error", "link_error_recovery", "link_downed", "port_rcv_errors", "port_xmit_discards"}) {
+        for (const char *file :
+             {"symbol_error", "link_error_recovery", "link_downed", "port_rcv_errors", "port_xmit_discards"}) {
             directory_.write(port + "counters/" + file, "1\n");
         }
         for (const char *file : {"packet_seq_err", "rnr_nak_retry_err", "local_ack_timeout_err"}) {
@@ -232,10 +236,11 @@ TEST_F(DiffTest, OfSeveralPortsAPeggedLowerLayerWithholdsTheAnswer) {
     EXPECT_EQ(compare().verdict, "unusable");
 }
 
-const char *const two_switch_ports = "# Port counters: Lid 4 port 1 (CapMask: 0)\nSymbolErrorCounter:..0\nLinkErrorRecoveryCounter:..0\n"
-                                     "LinkDownedCounter:..0\nPortRcvErrors:..0\nPortXmitDiscards:..0\n"
-                                     "# Port counters: Lid 4 port 2 (CapMask: 0)\nSymbolErrorCounter:..0\nLinkErrorRecoveryCounter:..0\n"
-                                     "LinkDownedCounter:..0\nPortRcvErrors:..0\nPortXmitDiscards:..0\n";
+const char *const two_switch_ports =
+    "# Port counters: Lid 4 port 1 (CapMask: 0)\nSymbolErrorCounter:..0\nLinkErrorRecoveryCounter:..0\n"
+    "LinkDownedCounter:..0\nPortRcvErrors:..0\nPortXmitDiscards:..0\n"
+    "# Port counters: Lid 4 port 2 (CapMask: 0)\nSymbolErrorCounter:..0\nLinkErrorRecoveryCounter:..0\n"
+    "LinkDownedCounter:..0\nPortRcvErrors:..0\nPortXmitDiscards:..0\n";
 TEST_F(DiffTest, AsksASwitchForNoRetryCountersUnlessTheProfileWasNamed) {
     directory_.write("before", two_switch_ports);
     directory_.write("after", two_switch_ports);
@@ -248,7 +253,8 @@ TEST_F(DiffTest, AsksACardWithoutRetryCountersForNoneUnlessTheProfileWasNamed) {
     HcaPort port;
     port.device = "mlx4_0";
     port.driver = "mlx4_core";
-    for (const char *name : {"SymbolErrorCounter", "LinkErrorRecoveryCounter", "LinkDownedCounter", "PortRcvErrors", "PortXmitDiscards"}) {
+    for (const char *name :
+         {"SymbolErrorCounter", "LinkErrorRecoveryCounter", "LinkDownedCounter", "PortRcvErrors", "PortXmitDiscards"}) {
         port.counters[name] = Reading::of(1);
     }
     snapshot.ports.push_back(port);
@@ -350,7 +356,9 @@ TEST_F(DiffTest, ExplainsWhatMovedInPlainWords) {
     EXPECT_THAT(text, HasSubstr("a packet was lost on the way and had to be sent again"));
     EXPECT_THAT(text, testing::Not(HasSubstr("\033")));
 }
-TEST_F(DiffTest, ColoursOnlyWhenAsked) { EXPECT_THAT(diff_text(run(healthy(), healthy()), true), testing::StartsWith("\033[32mclean\033[0m")); }
+TEST_F(DiffTest, ColoursOnlyWhenAsked) {
+    EXPECT_THAT(diff_text(run(healthy(), healthy()), true), testing::StartsWith("\033[32mclean\033[0m"));
+}
 
 } // namespace
 } // namespace fabric_check::textfiles

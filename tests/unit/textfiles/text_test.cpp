@@ -56,16 +56,18 @@ TEST(ParseText, PrefersTheExtendedCopyInEitherOrder) {
     }
 }
 TEST(ParseText, KeepsPortsApart) {
-    const Parsed parsed = parse_text("# Port counters: Lid 4 port 1 (CapMask: 0x200)\nPortSelect:..1\nPortRcvErrors:..1\n"
-                                     "# Port counters: Lid 4 port 2 (CapMask: 0x200)\nPortSelect:..2\nPortRcvErrors:..2\n",
-                                     "f");
+    const Parsed parsed =
+        parse_text("# Port counters: Lid 4 port 1 (CapMask: 0x200)\nPortSelect:..1\nPortRcvErrors:..1\n"
+                   "# Port counters: Lid 4 port 2 (CapMask: 0x200)\nPortSelect:..2\nPortRcvErrors:..2\n",
+                   "f");
     ASSERT_THAT(parsed.ports, SizeIs(2));
     EXPECT_EQ(parsed.ports[0].port, "lid 4:1");
     EXPECT_EQ(parsed.ports[1].port, "lid 4:2");
     EXPECT_EQ(parsed.ports[1].counters.at("PortRcvErrors"), Reading::of(2));
 }
 TEST(ParseText, NeverUsesTheSumOverAllPorts) {
-    const Parsed parsed = parse_text("# Port counters: Lid 4 port 255 (CapMask: 0x200)\nPortSelect:..255\nPortRcvErrors:..9\n", "f");
+    const Parsed parsed =
+        parse_text("# Port counters: Lid 4 port 255 (CapMask: 0x200)\nPortSelect:..255\nPortRcvErrors:..9\n", "f");
     EXPECT_THAT(parsed.ports, IsEmpty());
     EXPECT_THAT(texts(parsed), ElementsAre(HasSubstr("f:1: port 255 is a sum over all ports")));
 }
@@ -76,7 +78,8 @@ TEST(ParseText, ReadsPerfqueryWithoutItsHeader) {
     EXPECT_EQ(parsed.ports[0].counters.at("SymbolErrorCounter"), Reading::of(3));
 }
 TEST(ParseText, TakesCarriageReturnsBannersAndBlankLines) {
-    const Parsed parsed = parse_text("# taken by cron\r\n\r\n# Port counters: Lid 12 port 1 (CapMask: 0x1300)\r\nSymbolErrorCounter:....7\r\n", "f");
+    const Parsed parsed = parse_text(
+        "# taken by cron\r\n\r\n# Port counters: Lid 12 port 1 (CapMask: 0x1300)\r\nSymbolErrorCounter:....7\r\n", "f");
     EXPECT_THAT(texts(parsed), IsEmpty());
     EXPECT_EQ(parsed.ports.at(0).counters.at("SymbolErrorCounter"), Reading::of(7));
 }
@@ -112,7 +115,8 @@ TEST(ParseText, ReadsGrepFromInsideTheTree) {
     EXPECT_EQ(parse_text("packet_seq_err:4\n", "f").ports.at(0).counters.at("packet_seq_err"), Reading::of(4));
 }
 TEST(ParseText, GivesACardsOwnHwCountersToItsFirstPort) {
-    EXPECT_EQ(parse_text("/sys/class/infiniband/irdma0/hw_counters/ip4InDiscards:4\n", "f").ports.at(0).port, "irdma0:1");
+    EXPECT_EQ(parse_text("/sys/class/infiniband/irdma0/hw_counters/ip4InDiscards:4\n", "f").ports.at(0).port,
+              "irdma0:1");
 }
 TEST(ParseText, TakesGrepsComplaintsForReasons) {
     const Parsed parsed = parse_text("grep: /sys/class/infiniband/mlx5_0/ports/1/hw_counters/a_b: Invalid argument\n"
@@ -126,13 +130,15 @@ TEST(ParseText, TakesGrepsComplaintsForReasons) {
 }
 TEST(ParseText, SaysWhenACounterIsGivenTwice) {
     const Parsed parsed = parse_text("packet_seq_err:4\npacket_seq_err:5\n", "f");
-    EXPECT_THAT(texts(parsed), ElementsAre("f:2: packet_seq_err is given twice with different values: the first is used"));
+    EXPECT_THAT(texts(parsed),
+                ElementsAre("f:2: packet_seq_err is given twice with different values: the first is used"));
     EXPECT_EQ(parsed.ports.at(0).counters.at("packet_seq_err"), Reading::of(4));
 }
 TEST(ParseText, OfOtherPeoplesTextIsProblemsOnly) {
     const Parsed parsed = parse_text("# OSU MPI Latency\n8     1.23\n\x1b[31mhello: world\n", "f");
     EXPECT_THAT(parsed.ports, IsEmpty());
-    EXPECT_THAT(texts(parsed), ElementsAre("f:2: not understood: \"8     1.23\"", "f:3: not understood: \"\\x1b[31mhello: world\""));
+    EXPECT_THAT(texts(parsed),
+                ElementsAre("f:2: not understood: \"8     1.23\"", "f:3: not understood: \"\\x1b[31mhello: world\""));
 }
 TEST(ParseText, CountsProblemsBeyondTwenty) {
     std::string text;
