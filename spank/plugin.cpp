@@ -32,11 +32,22 @@ int refuse(const std::string &message) {
     return submitting() ? -1 : 0;
 }
 
+/// Nothing is thrown into Slurm: what could only fails for want of memory.
+template <class Work> int guarded(const Work &work) noexcept {
+    try {
+        return work();
+    } catch (...) {
+        return 0;
+    }
+}
+
 int option_given(int /*value*/, const char *argument, int remote) noexcept {
     if (remote != 0 || !submitting())
         return 0;
-    const auto message = fabric_check::choose_mode(argument, chosen);
-    return message.empty() ? 0 : refuse(message);
+    return guarded([&] {
+        const auto message = fabric_check::choose_mode(argument, chosen);
+        return message.empty() ? 0 : refuse(message);
+    });
 }
 
 } // namespace
@@ -50,8 +61,10 @@ extern "C" EXPORTED int slurm_spank_init(spank_t spank, int argument_count, char
     if (submitting() || spank_context() == S_CTX_REMOTE)
         if (spank_option_register(spank, &option) != ESPANK_SUCCESS)
             slurm_error("fabric-check: cannot register --fabric-check");
-    const auto message = fabric_check::check_plugstack_arguments(argument_count, arguments);
-    return message.empty() ? 0 : refuse(message);
+    return guarded([&] {
+        const auto message = fabric_check::check_plugstack_arguments(argument_count, arguments);
+        return message.empty() ? 0 : refuse(message);
+    });
 }
 
 extern "C" EXPORTED int slurm_spank_init_post_opt(spank_t spank, int /*argument_count*/, char * /*arguments*/[]) {

@@ -36,7 +36,7 @@ const JobInstance *choose_instance(const std::vector<JobInstance> &instances, co
         // A requeued job's next record is there at once, not started.
         if (instance.job.start == 0 || instance.job.start > filed)
             continue;
-        if (ticket.start != 0 && instance.job.start != ticket.start)
+        if (ticket.start != 0 && instance.job.start != ticket.start && !patient)
             continue;
         if (latest == nullptr || instance.job.start >= latest->job.start)
             latest = &instance;

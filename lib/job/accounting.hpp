@@ -41,7 +41,7 @@ public:
 };
 
 /// The instance a ticket is about: the one started last of those started by then. An empty result when there is none
-/// (yet), or when it has not ended. Pure.
+/// (yet), or when it has not ended. Where Slurm told the hook the start time, it is the one with that start. Pure.
 ///
 /// `patient` is for tickets that have waited long: it accepts an instance that ended long before the ticket was filed
 /// (slurmctld runs EpilogSlurmctld again after a restart). Before that, such an instance may as well be the previous one,

@@ -259,8 +259,10 @@ Status Finisher::verify_new(const Ticket &ticket, std::size_t node_count) {
             }
         }
         auto verified = verify_record(spool_, name, *world_.signer, trust_);
-        if (!verified)
+        if (!verified && verified.error().code == Errc::unavailable)
             return verified.error();
+        if (!verified) // the file system's doing: perhaps at the next look
+            continue;
         if (!verified->refused.empty())
             log(Log::Level::warning, ticket, verified->refused);
         known.emplace(file, std::move(*verified));
@@ -300,7 +302,7 @@ void Finisher::learn(const JobEvidence &evidence) {
     if (!changed)
         return;
     const auto path = spool_.hosts_file();
-    auto stored = make_directories(path.substr(0, path.rfind('/')), 0755);
+    auto stored = make_spool_directory(spool_, path.substr(0, path.rfind('/')), 0755);
     if (stored)
         stored = write_file_atomic(path, encode_hosts(*hosts), 0644);
     if (!stored)

@@ -90,7 +90,8 @@ private:
     std::int64_t expired_ns_ = 0;
 };
 
-/// A whole finisher, from the process's environment. The exit code: 0, or 4 when it cannot work at all.
+/// A whole finisher, from the process's environment. The exit code: 0; 2 when the configuration is wrong, 4 when the environment
+/// fails: the tickets stay.
 int finisher_main() noexcept;
 
 } // namespace fabric_check

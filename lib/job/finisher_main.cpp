@@ -13,7 +13,7 @@ int run_finisher(const Config &config, Log &log) {
     const auto uid = slurm_uid(config);
     if (!uid) {
         log.error("finisher: " + uid.error().message);
-        return exit_status::environment;
+        return exit_code(uid.error().code);
     }
     const auto accounting = slurm_accounting(config.slurm.conf);
     if (!accounting) {
@@ -46,8 +46,11 @@ int finisher_main() noexcept {
                  .syslog = config.syslog,
                  .standard_error = false,
                  .level = Log::Level::info});
-        if (!config_error.empty())
-            log.error("finisher: going on with defaults: " + config_error);
+        if (!config_error.empty()) {
+            // With a default spool in place of the site's, jobs would get lines that are wrong for good.
+            log.error("finisher: " + config_error + "; the tickets stay");
+            return exit_status::usage;
+        }
         umask(022);
         try {
             return run_finisher(config, log);

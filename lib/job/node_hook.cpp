@@ -203,6 +203,8 @@ int node_hook_main(Phase phase) noexcept {
             hook_in_child(phase, *environment, config, log, Deadline::after(budget));
             return 0;
         });
+        if (done && *done != 0) // a library's exit(); umad2sim does that
+            log.error(prefix + "ended early, with code " + std::to_string(*done));
         if (!done)
             log.error(prefix + done.error().message + " (hooks.budget_ms = " + std::to_string(config.hooks.budget_ms) +
                       ")");

@@ -16,7 +16,7 @@ std::string quoted(std::string_view text) {
 
 } // namespace
 
-std::string check_plugstack_arguments(int count, char **arguments) noexcept {
+std::string check_plugstack_arguments(int count, char **arguments) {
     for (int i = 0; i < count && arguments != nullptr; ++i) {
         const std::string_view argument = arguments[i] == nullptr ? "" : arguments[i];
         if (!argument.starts_with("config=") || argument.size() == std::string_view("config=").size())
@@ -25,7 +25,7 @@ std::string check_plugstack_arguments(int count, char **arguments) noexcept {
     return {};
 }
 
-std::string choose_mode(const char *argument, std::optional<Mode> &mode) noexcept {
+std::string choose_mode(const char *argument, std::optional<Mode> &mode) {
     if (const auto chosen = mode_from_option(argument)) {
         mode = chosen;
         return {};

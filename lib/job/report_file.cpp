@@ -42,7 +42,7 @@ std::vector<std::string> report_aliases(const JobInfo &job) {
 
 Status write_report(const SpoolLayout &spool, const JobInfo &job, const std::string &json) {
     const auto directory = spool.reports();
-    if (auto made = make_directories(directory, 0755); !made)
+    if (auto made = make_spool_directory(spool, directory, 0755); !made)
         return made;
     if (auto written = write_file_atomic(directory + "/" + report_name(job), json, 0644); !written)
         return written;

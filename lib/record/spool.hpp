@@ -27,6 +27,10 @@ struct SpoolLayout {
 inline constexpr std::size_t credential_payload_limit = 512 * 1024; ///< larger payloads lie beside a signed digest
 inline constexpr std::size_t record_limit = 64 * 1024 * 1024;       ///< of a payload beside a digest
 
+/// Creates a directory of the spool where it is missing, but never the spool itself: records in a directory that is not
+/// shared would be lost.
+Status make_spool_directory(const SpoolLayout &spool, const std::string &path, unsigned mode);
+
 /// Creates records/ where it is missing: mode 1777, owned by `owner_uid` where the file system lets us, so that
 /// SlurmUser may remove consumed records of others.
 Status prepare_records(const SpoolLayout &spool, std::uint32_t owner_uid);

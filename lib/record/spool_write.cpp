@@ -5,7 +5,6 @@
 #include "record/spool.hpp"
 
 #include <cerrno>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,6 +23,13 @@ RecordName name_of(const Record &record) {
 
 } // namespace
 
+Status make_spool_directory(const SpoolLayout &spool, const std::string &path, unsigned mode) {
+    struct stat status {};
+    if (stat(spool.root.c_str(), &status) != 0)
+        return errno_error(spool.root, errno);
+    return make_directories(path, mode);
+}
+
 Status prepare_records(const SpoolLayout &spool, std::uint32_t owner_uid) {
     const auto path = spool.records();
     struct stat status {};
@@ -32,7 +38,7 @@ Status prepare_records(const SpoolLayout &spool, std::uint32_t owner_uid) {
             return {};
         return Error{Errc::denied, path + ": not a directory; remove it"};
     }
-    if (auto made = make_directories(path, 01777); !made)
+    if (auto made = make_spool_directory(spool, path, 01777); !made)
         return made;
     // On a root-squashed export the owner stays nobody; then only expiry by an administrator removes the files.
     if (geteuid() == 0 && owner_uid != 0)

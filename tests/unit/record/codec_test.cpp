@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "record/codec.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace fabric_check {
+namespace {
+
+using nlohmann::json;
+
+NodeSnapshot full_snapshot() {
+    NodeSnapshot snapshot;
+    snapshot.node = "node07";
+    snapshot.boot_id = "c0ffee";
+    snapshot.time_ns = 1700000000000000001;
+    snapshot.took_ns = 42;
+    HcaPort port;
+    port.device = "mlx5_0";
+    port.driver = "mlx5_core";
+    port.number = 2;
+    port.guid = 0xffffffffffffffff;
+    port.lid = 0xffff;
+    port.lmc = 7;
+    port.link_layer = LinkLayer::infiniband;
+    port.state = "ACTIVE";
+    port.phys_state = "LinkUp";
+    port.rate = {4, "HDR", 200, 53.125};
+    port.counters["PortXmitData"] = Reading::of(0xffffffffffffffff);
+    port.counters["LinkDownedCounter"] = Reading::of(255, 8);
+    port.counters["PortRcvErrors"] = Reading::missing(Absence::denied);
+    snapshot.ports.push_back(port);
+    snapshot.problems.push_back({"node07/mlx5_0:2", "PortRcvErrors", "permission"});
+    return snapshot;
+}
+
+ScoutSnapshot full_scout() {
+    ScoutSnapshot scout;
+    scout.node = "node01";
+    scout.time_ns = 5;
+    scout.took_ns = 6;
+    scout.map_id = 0x0123456789abcdef;
+    scout.hosts.push_back({"node01", 0x11, 4, false, MatchedBy::guid});
+    scout.hosts.push_back({"stor01", 0x12, 9, true, MatchedBy::description});
+    SwitchPort port;
+    port.switch_guid = 0x99;
+    port.switch_name = "SwitchA";
+    port.switch_lid = 2;
+    port.port = 13;
+    port.state = "ACTIVE";
+    port.rate = {4, "NDR", 400, 106.25};
+    port.counters["SymbolErrorCounter"] = Reading::missing(Absence::timed_out);
+    scout.ports.push_back(port);
+    LftBlock block;
+    block.switch_guid = 0x99;
+    block.block = 767;
+    for (std::size_t i = 0; i < block.ports.size(); ++i)
+        block.ports[i] = static_cast<std::uint8_t>(255 - i);
+    scout.lfts.push_back(block);
+    scout.adaptive_routing = AdaptiveRouting::on;
+    scout.problems.push_back({"map", "", "old"});
+    return scout;
+}
+
+std::string node_text() { return encode_record({9, "node07", Phase::end, 1700000000000000001, full_snapshot()}); }
+
+/// The record with one change, decoded.
+std::string refusal(const std::function<void(json &)> &change, const std::string &text = node_text()) {
+    auto document = json::parse(text);
+    change(document);
+    const auto decoded = decode_record(document.dump());
+    return decoded ? "accepted" : decoded.error().message;
+}
+
+TEST(RecordCodec, StartsWithTheSchema) { EXPECT_TRUE(node_text().starts_with(R"({"schema":"fabric-check/record/1")")); }
+
+TEST(RecordCodec, KeepsEverythingOfANodesRecord) {
+    const auto decoded = decode_record(node_text());
+    ASSERT_TRUE(decoded) << decoded.error().message;
+    EXPECT_EQ(decoded->job_id, 9U);
+    EXPECT_EQ(decoded->phase, Phase::end);
+    EXPECT_FALSE(decoded->is_scout());
+    const auto &port = std::get<NodeSnapshot>(decoded->snapshot).ports.at(0);
+    EXPECT_EQ(port.guid, 0xffffffffffffffff);
+    EXPECT_EQ(port.counters, full_snapshot().ports[0].counters);
+    EXPECT_EQ(port.rate, full_snapshot().ports[0].rate);
+    EXPECT_EQ(encode_record(*decoded), node_text());
+}
+
+TEST(RecordCodec, KeepsEverythingOfAScoutsRecord) {
+    const auto text = encode_record({9, "node01", Phase::start, 5, full_scout()});
+    const auto decoded = decode_record(text);
+    ASSERT_TRUE(decoded) << decoded.error().message;
+    const auto &scout = std::get<ScoutSnapshot>(decoded->snapshot);
+    EXPECT_EQ(scout.lfts, full_scout().lfts);
+    EXPECT_EQ(scout.hosts.at(1).by, MatchedBy::description);
+    EXPECT_TRUE(scout.hosts.at(1).service);
+    EXPECT_EQ(encode_record(*decoded), text);
+}
+
+TEST(RecordCodec, KeepsASnapshotAlone) {
+    const auto decoded = decode_snapshot(encode_snapshot(full_snapshot()));
+    ASSERT_TRUE(decoded) << decoded.error().message;
+    EXPECT_EQ(decoded->problems, full_snapshot().problems);
+}
+
+TEST(RecordCodec, WritesBytesThatAreNotUtf8AsReplacements) {
+    auto snapshot = full_snapshot();
+    snapshot.ports[0].state = "\xff\xfe";
+    const auto decoded = decode_snapshot(encode_snapshot(snapshot));
+    ASSERT_TRUE(decoded) << decoded.error().message;
+    EXPECT_EQ(decoded->ports[0].state, "\xef\xbf\xbd\xef\xbf\xbd");
+}
+
+TEST(RecordCodec, IgnoresKeysOfALaterRelease) {
+    EXPECT_EQ(refusal([](json &record) { record["snapshot"]["ports"][0]["optic"] = "x"; }), "accepted");
+}
+
+TEST(RecordCodec, RefusesWhatIsNotJson) {
+    EXPECT_EQ(decode_record("").error().message, "record: not JSON");
+    EXPECT_EQ(decode_record("{\"schema\":").error().message, "record: not JSON");
+    EXPECT_EQ(decode_record("[1]").error().message, "record: document: not an object");
+}
+
+TEST(RecordCodec, RefusesAnotherSchema) {
+    EXPECT_EQ(refusal([](json &record) { record["schema"] = "fabric-check/record/2"; }),
+              "record: schema: \"fabric-check/record/2\" where \"fabric-check/record/1\" was expected");
+}
+
+TEST(RecordCodec, NamesTheKeyThatIsMissing) {
+    EXPECT_EQ(refusal([](json &record) { record["snapshot"]["ports"][0].erase("lid"); }),
+              "record: snapshot.ports[0].lid: missing");
+}
+
+TEST(RecordCodec, NamesTheKeyOfAWrongType) {
+    EXPECT_EQ(refusal([](json &record) { record["job"] = "9"; }), "record: job: not a whole number");
+    EXPECT_EQ(refusal([](json &record) { record["job"] = -9; }), "record: job: not a whole number");
+    EXPECT_EQ(refusal([](json &record) { record["snapshot"]["ports"] = 5; }), "record: snapshot.ports: not an array");
+    EXPECT_EQ(refusal([](json &record) { record["snapshot"] = 5; }), "record: snapshot: not an object");
+}
+
+TEST(RecordCodec, RefusesNumbersOutsideTheirField) {
+    EXPECT_EQ(refusal([](json &record) { record["job"] = 4294967296; }), "record: job: above 4294967295");
+    EXPECT_EQ(refusal([](json &record) { record["snapshot"]["ports"][0]["lid"] = 65536; }),
+              "record: snapshot.ports[0].lid: above 65535");
+    EXPECT_EQ(refusal([](json &record) { record["snapshot"]["ports"][0]["lmc"] = 8; }),
+              "record: snapshot.ports[0].lmc: above 7");
+}
+
+TEST(RecordCodec, RefusesAWidthThatNoCounterHas) {
+    EXPECT_EQ(refusal([](json &record) {
+                  record["snapshot"]["ports"][0]["counters"]["LinkDownedCounter"]["width"] = 9;
+              }),
+              "record: snapshot.ports[0].counters.LinkDownedCounter.width: not 4, 8, 16, 32 or 64");
+}
+
+TEST(RecordCodec, RefusesAnUnknownReasonForAbsence) {
+    EXPECT_EQ(refusal([](json &record) {
+                  record["snapshot"]["ports"][0]["counters"]["PortRcvErrors"]["missing"] = "lost";
+              }),
+              "record: snapshot.ports[0].counters.PortRcvErrors.missing: unknown reason");
+}
+
+TEST(RecordCodec, RefusesAGuidInAnotherForm) {
+    for (const auto *guid : {"0x1", "0002c90000000000", "0x0002c9000000000g", "0x0002c900000000001"})
+        EXPECT_EQ(refusal([&](json &record) { record["snapshot"]["ports"][0]["guid"] = guid; }),
+                  "record: snapshot.ports[0].guid: not a GUID like 0x0002c90000000001")
+            << guid;
+}
+
+TEST(RecordCodec, RefusesAnLftBlockThatIsNot64Ports) {
+    const auto text = encode_record({9, "node01", Phase::start, 5, full_scout()});
+    for (const auto &ports : {std::string(126, '0'), std::string(128, 'g'), std::string(128, 'A')})
+        EXPECT_EQ(refusal([&](json &record) { record["scout"]["lfts"][0]["ports"] = ports; }, text),
+                  "record: scout.lfts[0].ports: not 128 hexadecimal digits");
+    EXPECT_EQ(refusal([&](json &record) { record["scout"]["lfts"][0]["block"] = 768; }, text),
+              "record: scout.lfts[0].block: above 767");
+}
+
+TEST(RecordCodec, RefusesASnapshotOfAnotherNodeOrTime) {
+    EXPECT_EQ(refusal([](json &record) { record["node"] = "node08"; }),
+              "record: node: \"node08\", but the snapshot is of \"node07\"");
+    EXPECT_EQ(refusal([](json &record) { record["time_ns"] = 1; }), "record: time_ns: not the snapshot's");
+}
+
+TEST(RecordCodec, RefusesANodeNameThatIsAPath) {
+    EXPECT_EQ(refusal([](json &record) { record["node"] = "../etc"; }), "record: node: not a node name");
+}
+
+TEST(RecordCodec, RefusesTextBeyondItsLimit) {
+    EXPECT_EQ(refusal([](json &record) { record["snapshot"]["boot_id"] = std::string(257, 'x'); }),
+              "record: snapshot.boot_id: longer than 256 bytes");
+    EXPECT_EQ(refusal([](json &record) { record["snapshot"]["boot_id"] = std::string("a\0b", 3); }),
+              "record: snapshot.boot_id: holds a NUL byte");
+}
+
+TEST(RecordCodec, RefusesMorePortsThanANodeHas) {
+    EXPECT_EQ(refusal([](json &record) {
+                  auto &ports = record["snapshot"]["ports"];
+                  const json port = ports[0];
+                  for (int i = 0; i < 1024; ++i)
+                      ports.push_back(port);
+              }),
+              "record: snapshot.ports: more than 1024 elements");
+}
+
+TEST(RecordCodec, SurvivesDeepNesting) {
+    EXPECT_EQ(decode_record(std::string(200000, '[')).error().code, Errc::malformed);
+    EXPECT_EQ(decode_record(std::string(200000, '[') + std::string(200000, ']')).error().code, Errc::malformed);
+}
+
+} // namespace
+} // namespace fabric_check
