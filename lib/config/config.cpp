@@ -37,15 +37,6 @@ std::string Config::expand(const std::string &path, const std::string &node) con
     return out;
 }
 
-double Config::payload_ceiling(const LinkRate &rate) const {
-    const std::string kind = fmt::format("{}X {}", rate.lanes, rate.speed);
-    if (const auto own = payload_ceilings.find(kind); own != payload_ceilings.end()) {
-        return own->second;
-    }
-    const auto known = default_payload_ceilings().find(kind);
-    return known != default_payload_ceilings().end() ? known->second : 0;
-}
-
 const std::map<std::string, double> &default_payload_ceilings() {
     static const std::map<std::string, double> all = [] {
         std::map<std::string, double> ceilings;

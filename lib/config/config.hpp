@@ -77,11 +77,9 @@ struct Config {
         double bit_error_rate = 1e-12;
     } thresholds;
 
-    std::map<std::string, double> payload_ceilings; ///< GiB/s by "4X HDR", the site's own; see payload_ceiling()
+    std::map<std::string, double> payload_ceilings; ///< GiB/s by "4X HDR", the site's own; others: default_payload_ceilings()
 
     std::string expand(const std::string &path, const std::string &node) const; ///< replaces %n; %% is a percent sign
-    /// Payload a link carries at best, GiB/s: the site's own value, else the default; 0 when the rate is not known.
-    double payload_ceiling(const LinkRate &rate) const;
 };
 
 /// Payload ceilings, GiB/s, of every width and speed: measured for 4X HDR (22.6), scaled from it for the others.

@@ -145,19 +145,16 @@ TEST(ParseConfig, EscapesHostileKeys) {
     EXPECT_THAT(error_of("\"a\\u001b\" = 1\n"), HasSubstr("key 'a\\x1b'"));
 }
 
-TEST(PayloadCeiling, IsTheSitesOwnBeforeTheDefault) {
-    Config config;
-    EXPECT_EQ(config.payload_ceiling(link_rate(4, "HDR")), 22.6);
-    config.payload_ceilings["4X HDR"] = 23;
-    EXPECT_EQ(config.payload_ceiling(link_rate(4, "HDR")), 23);
+TEST(DefaultPayloadCeilings, ScaleWithTheDataRateFromTheMeasuredOne) {
+    const auto &all = default_payload_ceilings();
+    EXPECT_DOUBLE_EQ(all.at("4X HDR"), 22.6);
+    EXPECT_DOUBLE_EQ(all.at("1X HDR"), 5.65);
+    EXPECT_DOUBLE_EQ(all.at("4X NDR"), 45.2);
+    EXPECT_DOUBLE_EQ(all.at("4X EDR"), 11.3);
 }
-TEST(PayloadCeiling, ScalesWithTheDataRate) {
-    EXPECT_DOUBLE_EQ(Config{}.payload_ceiling(link_rate(1, "HDR")), 5.65);
-    EXPECT_DOUBLE_EQ(Config{}.payload_ceiling(link_rate(4, "NDR")), 45.2);
-    EXPECT_DOUBLE_EQ(Config{}.payload_ceiling(link_rate(4, "EDR")), 11.3);
-}
-TEST(PayloadCeiling, OfAnUnknownRateIsZero) {
-    EXPECT_EQ(Config{}.payload_ceiling(LinkRate{}), 0);
+TEST(ParseConfig, KeepsTheSitesOwnCeilings) {
+    EXPECT_EQ(parsed("[payload_ceilings]\n\"4X HDR\" = 23\n").payload_ceilings,
+              (std::map<std::string, double>{{"4X HDR", 23}}));
 }
 
 TEST(Expand, PutsTheNodeInAndKeepsOtherPercentSigns) {
