@@ -207,7 +207,10 @@ JobEvidence build_evidence(const EvidenceSource &source, const Config &config) {
             node.end_problem =
                 missing_because("no END record within " + std::to_string(source.waited_s) + " s of the job's end",
                                 records.end_note, records.end_refused, source.spool_problem);
-        node.slurmd_died = !node.end && source.job.state == "NODE_FAIL";
+        // A node that wrote no END into a spool in order was not there at the end. Slurm's job state does not tell: the
+        // job may have ended before Slurm noticed.
+        node.slurmd_died = !node.end && records.end_note.empty() && records.end_refused.empty() &&
+                           source.spool_problem.empty();
         evidence.nodes.push_back(std::move(node));
     }
     evidence.scout = choose_scout(paired);

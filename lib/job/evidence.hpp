@@ -22,8 +22,11 @@ struct NodeRecords {
     const VerifiedRecord *scout_start = nullptr, *scout_end = nullptr;
     std::string start_note, end_note; ///< what the node's unsigned notes say; empty: none
     std::string start_refused, end_refused; ///< why a record was refused; empty: none was
-    /// Nothing more is to come: an END, or the node's word that it could not sign one.
-    bool finished() const { return end != nullptr || !end_note.empty(); }
+    /// The node left something, be it a word without a signature: its prolog or epilog ran.
+    bool any() const {
+        return start != nullptr || end != nullptr || scout_start != nullptr || scout_end != nullptr ||
+               !start_note.empty() || !end_note.empty() || !start_refused.empty() || !end_refused.empty();
+    }
 };
 
 /// Pairs the records of each of `nodes`. Records that were refused take no part. Pure.

@@ -116,9 +116,10 @@ Finisher::Step Finisher::work_on(const Ticket &ticket, Attempt &attempt) {
     bool nodes_there = true, scouts_there = true;
     std::size_t index = 0;
     for (const auto &node : pair_nodes(*nodes, records_[ticket.job_id], {.ticket_ns = ticket.time_ns})) {
-        nodes_there = nodes_there && node.finished();
+        // A note says why there is none, but anybody can write one: it ends no wait.
+        nodes_there = nodes_there && node.end != nullptr;
         if (index++ < config_.scouts)
-            scouts_there = scouts_there && (node.scout_end != nullptr || !node.end_note.empty());
+            scouts_there = scouts_there && node.scout_end != nullptr;
         if (node.end != nullptr)
             last_ns = std::max(last_ns, std::min(node.end->name.time_ns, now));
     }
@@ -165,6 +166,12 @@ Finisher::Step Finisher::finish(const Ticket &ticket, Attempt &attempt, const st
 
     bool judged = false;
     auto line = line_of_report(spool_, instance.job);
+    if (!line && never_ran(ticket, instance, window)) {
+        log(Log::Level::warning, ticket, "no node left a record: its prologs never ran; no line");
+        if (auto removed = remove_ticket(state_, ticket); !removed)
+            return again(ticket, attempt, removed.error().message, backoff(attempt));
+        return Step::done;
+    }
     if (!line)
         line = line_for(ticket, attempt, instance, window, &judged);
     if (!line)
@@ -181,7 +188,20 @@ Finisher::Step Finisher::finish(const Ticket &ticket, Attempt &attempt, const st
     return Step::done;
 }
 
-/// Judges the job and writes its report. Nothing: try again later (never happens at present but for exceptions).
+/// A gate's requeue, or hooks that are not installed: nothing was measured, and there is nothing to say. A spool that is
+/// not in order is another matter.
+bool Finisher::never_ran(const Ticket &ticket, const JobInstance &instance, const PairingWindow &window) {
+    if (!index_problem_.empty() || !check_spool(spool_).empty())
+        return false;
+    auto nodes = instance.job.node_names;
+    if (nodes.empty())
+        if (auto expanded = expand_hostlist(ticket.nodes))
+            nodes = std::move(*expanded);
+    const auto paired = pair_nodes(nodes, records_[ticket.job_id], window);
+    return std::none_of(paired.begin(), paired.end(), [](const NodeRecords &node) { return node.any(); });
+}
+
+/// Judges the job and writes its report. Nothing: try again later.
 std::optional<std::string> Finisher::line_for(const Ticket &ticket, Attempt &attempt, JobInstance instance,
                                               const PairingWindow &window, bool *judged) {
     if (instance.job.node_names.empty()) {
@@ -203,8 +223,15 @@ std::optional<std::string> Finisher::line_for(const Ticket &ticket, Attempt &att
         auto evidence = build_evidence(source, config_);
         const auto &floods = floods_[ticket.job_id];
         evidence.problems.insert(evidence.problems.end(), floods.begin(), floods.end());
-        if (auto sharing = world_.accounting->sharing(instance))
+        auto sharing = world_.accounting->sharing(instance);
+        if (sharing) {
             evidence.shared_with = std::move(*sharing);
+        } else if (sharing.error().code == Errc::unavailable) {
+            (void)again(ticket, attempt, sharing.error().message, std::min(backoff(attempt), away_pause_max));
+            return std::nullopt;
+        } else {
+            evidence.problems.push_back({"slurmdbd", "", "other jobs on its nodes: " + sharing.error().message});
+        }
         const auto verdict = judge_job(evidence, config_);
         const auto line = format_line(line_fields(evidence, verdict));
         const auto report = report_json(evidence, verdict).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
@@ -225,8 +252,11 @@ Status Finisher::attach(const JobInstance &instance, const std::string &line) {
     const auto merged = merge_field(existing, line);
     if (merged == existing && !merged.empty())
         return {};
-    if (merged.empty())
-        return Error{Errc::denied, config_.finisher.field + " is full of others' text; the line is in the report only"};
+    if (merged.empty()) {
+        world_.log->warning("finisher: job " + std::to_string(instance.job.id) + ": " + config_.finisher.field +
+                            " is full of others' text; the line is in the report only");
+        return {};
+    }
     return world_.accounting->attach(instance, which, merged);
 }
 

@@ -60,6 +60,7 @@ private:
     Step work_on(const Ticket &ticket, Attempt &attempt);
     Step finish(const Ticket &ticket, Attempt &attempt, const std::vector<JobInstance> &instances,
                 const JobInstance &instance);
+    bool never_ran(const Ticket &ticket, const JobInstance &instance, const PairingWindow &window);
     std::optional<std::string> line_for(const Ticket &ticket, Attempt &attempt, JobInstance instance,
                                         const PairingWindow &window, bool *judged);
     Status attach(const JobInstance &instance, const std::string &line);

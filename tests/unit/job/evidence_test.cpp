@@ -104,13 +104,22 @@ TEST_F(Evidence, ASpoolThatIsReadOnlyIsTheReason) {
     EXPECT_THAT(evidence.problems, ::testing::Contains(Problem{"spool", "", spool_problem}));
 }
 
-TEST_F(Evidence, ANodeWithoutEndOfAJobThatANodeFailedDied) {
+TEST_F(Evidence, ANodeWithoutEndDiedWhateverStateTheJobEndedIn) {
     believed(node_record(7, "node01", Phase::start, 11 * second_ns));
     believed(node_record(7, "node01", Phase::end, 101 * second_ns));
-    state = "NODE_FAIL";
-    const auto evidence = build();
-    EXPECT_FALSE(evidence.nodes[0].slurmd_died);
-    EXPECT_TRUE(evidence.nodes[1].slurmd_died);
+    for (const char *ended : {"NODE_FAIL", "COMPLETED", "CANCELLED"}) {
+        state = ended;
+        const auto evidence = build();
+        EXPECT_FALSE(evidence.nodes[0].slurmd_died) << ended;
+        EXPECT_TRUE(evidence.nodes[1].slurmd_died) << ended;
+    }
+}
+
+TEST_F(Evidence, ANodeThatCouldNotSignOrWriteItsEndDidNotDie) {
+    note("node02", 101 * second_ns, "end: munge away");
+    EXPECT_FALSE(build().nodes[1].slurmd_died) << "by its note";
+    spool_problem = "/spool/reports: Read-only file system";
+    EXPECT_FALSE(build().nodes[0].slurmd_died) << "by the spool";
 }
 
 TEST_F(Evidence, WithoutAMapSaysSo) {

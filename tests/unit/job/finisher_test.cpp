@@ -366,6 +366,38 @@ TEST_F(FinisherTest, WithoutASpoolStillAttachesALineWithTheReason) {
     EXPECT_EQ(tickets(), 0U);
 }
 
+TEST_F(FinisherTest, AnInstanceWhosePrologsNeverRanGetsNoLine) {
+    accounting.records = {instance(7, 100, 200)};
+    file(7, 200);
+    now = (base + 400) * second_ns;
+    EXPECT_EQ(pass(), 0U);
+    EXPECT_EQ(line(), "");
+    EXPECT_THAT(read_text(config.log_file), HasSubstr("its prologs never ran; no line"));
+}
+
+TEST_F(FinisherTest, ANoteThatAnybodyCanWriteEndsNoWait) {
+    accounting.records = {instance(7, 100, 200)};
+    for (const auto *node : {"node01", "node02"}) {
+        write(node_record(7, node, Phase::start, (base + 100) * second_ns + 7));
+        ASSERT_TRUE(write_failed_note(spool(), 7, node, Phase::end, (base + 200) * second_ns + 5, "x"));
+    }
+    file(7, 200);
+    now = (base + 201) * second_ns;
+    EXPECT_EQ(pass(), 1U);
+    EXPECT_EQ(line(), "");
+    now = (base + 221) * second_ns;
+    EXPECT_EQ(pass(), 0U);
+    EXPECT_THAT(line(), StartsWith("fabric=incomplete "));
+}
+
+TEST_F(FinisherTest, AFieldFullOfOthersTextKeepsItAndTheTicketGoes) {
+    usual_job();
+    accounting.records[0].system_comment = std::string(65'500, 'x');
+    EXPECT_EQ(pass(), 0U);
+    EXPECT_EQ(line(), std::string(65'500, 'x'));
+    EXPECT_THAT(read_text(config.log_file), HasSubstr("the line is in the report only"));
+}
+
 TEST_F(FinisherTest, DropsATicketThatIsNoTicket) {
     testing::write_text(state().tickets() + "/1.2.json", "{}");
     EXPECT_EQ(pass(), 0U);
