@@ -158,15 +158,21 @@ Finisher::Step Finisher::work_on(const Ticket &ticket, Attempt &attempt) {
 }
 
 Finisher::Step Finisher::finish(const Ticket &ticket, Attempt &attempt, const std::vector<JobInstance> &instances,
-                                const JobInstance &instance) {
+                                JobInstance instance) {
+    // By slurmctld's word, not the database's: a short job's record names its first node alone until a late job-start
+    // message has come, with the end recorded already.
+    if (auto nodes = expand_hostlist(ticket.nodes)) {
+        instance.job.nodes = ticket.nodes;
+        instance.job.node_names = std::move(*nodes);
+    }
     PairingWindow window{.ticket_ns = ticket.time_ns};
     for (const auto &other : instances)
-        if (other.ended && other.job.end <= instance.job.start && &other != &instance)
+        if (other.ended && other.job.end <= instance.job.start && other.job.restart != instance.job.restart)
             window.not_before_ns = std::max(window.not_before_ns, other.job.end * second);
 
     bool judged = false;
     auto line = line_of_report(spool_, instance.job);
-    if (!line && never_ran(ticket, instance, window)) {
+    if (!line && never_ran(instance, window)) {
         log(Log::Level::warning, ticket, "no node left a record: its prologs never ran; no line");
         if (auto removed = remove_ticket(state_, ticket); !removed)
             return again(ticket, attempt, removed.error().message, backoff(attempt));
@@ -190,25 +196,16 @@ Finisher::Step Finisher::finish(const Ticket &ticket, Attempt &attempt, const st
 
 /// A gate's requeue, or hooks that are not installed: nothing was measured, and there is nothing to say. A spool that is
 /// not in order is another matter.
-bool Finisher::never_ran(const Ticket &ticket, const JobInstance &instance, const PairingWindow &window) {
+bool Finisher::never_ran(const JobInstance &instance, const PairingWindow &window) {
     if (!index_problem_.empty() || !check_spool(spool_).empty())
         return false;
-    auto nodes = instance.job.node_names;
-    if (nodes.empty())
-        if (auto expanded = expand_hostlist(ticket.nodes))
-            nodes = std::move(*expanded);
-    const auto paired = pair_nodes(nodes, records_[ticket.job_id], window);
+    const auto paired = pair_nodes(instance.job.node_names, records_[instance.job.id], window);
     return std::none_of(paired.begin(), paired.end(), [](const NodeRecords &node) { return node.any(); });
 }
 
 /// Judges the job and writes its report. Nothing: try again later.
-std::optional<std::string> Finisher::line_for(const Ticket &ticket, Attempt &attempt, JobInstance instance,
+std::optional<std::string> Finisher::line_for(const Ticket &ticket, Attempt &attempt, const JobInstance &instance,
                                               const PairingWindow &window, bool *judged) {
-    if (instance.job.node_names.empty()) {
-        instance.job.nodes = ticket.nodes;
-        if (auto nodes = expand_hostlist(ticket.nodes))
-            instance.job.node_names = std::move(*nodes);
-    }
     load_map();
     EvidenceSource source;
     source.job = instance.job;

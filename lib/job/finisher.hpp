@@ -59,9 +59,9 @@ private:
     Status drain();
     Step work_on(const Ticket &ticket, Attempt &attempt);
     Step finish(const Ticket &ticket, Attempt &attempt, const std::vector<JobInstance> &instances,
-                const JobInstance &instance);
-    bool never_ran(const Ticket &ticket, const JobInstance &instance, const PairingWindow &window);
-    std::optional<std::string> line_for(const Ticket &ticket, Attempt &attempt, JobInstance instance,
+                JobInstance instance);
+    bool never_ran(const JobInstance &instance, const PairingWindow &window);
+    std::optional<std::string> line_for(const Ticket &ticket, Attempt &attempt, const JobInstance &instance,
                                         const PairingWindow &window, bool *judged);
     Status attach(const JobInstance &instance, const std::string &line);
     Status verify_new(const Ticket &ticket, std::size_t node_count);

@@ -366,6 +366,15 @@ TEST_F(FinisherTest, WithoutASpoolStillAttachesALineWithTheReason) {
     EXPECT_EQ(tickets(), 0U);
 }
 
+TEST_F(FinisherTest, TakesTheNodesFromSlurmctldsWordSinceTheDatabaseMayLagBehind) {
+    usual_job();
+    accounting.records[0].job.nodes = "node01";
+    accounting.records[0].job.node_names = {"node01"};
+    EXPECT_EQ(pass(), 0U);
+    EXPECT_THAT(line(), HasSubstr(" cover=2/2 "));
+    EXPECT_THAT(line(), HasSubstr(" nodes=node[01-02]"));
+}
+
 TEST_F(FinisherTest, AnInstanceWhosePrologsNeverRanGetsNoLine) {
     accounting.records = {instance(7, 100, 200)};
     file(7, 200);
