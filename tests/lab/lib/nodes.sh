@@ -81,7 +81,8 @@ do_node() {
             local file
             file=$(counter_file "$1" "$2") || exit
             cat "$file" ;;
-        kill | start | reboot) "node_$what" ;;
+        kill) node_kill; "$python" "$here/lib/traffic.py" --link-downed "$node" ;; # a dead host's link goes down
+        start | reboot) "node_$what" ;;
         path) echo "$lab_dir/nodes/$node" ;;
         *) usage_error "node NODE: unknown command $what" ;;
     esac

@@ -54,6 +54,7 @@ line=$(line_of "$job" 90) || exit 1
 expect_field "$line" fabric incomplete
 expect_field "$line" cover 11/12
 expect_match "$(field "$line" unread)" 'node12'
+expect_field "$line" rest transport-retry
 expect_match "$(json "$(report "$job")" 'd["cover"]["missing"]')" 'node12' "missing"
 expect_equal "$(json "$(report "$job")" '[f["where"] for f in d["live"]]')" '["node03/mlx5_0:1"]' "peers are still judged"
 lab node node12 start || fail "start"

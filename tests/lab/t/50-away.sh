@@ -18,7 +18,21 @@ lab mend dbd || fail "mend dbd"
 expect_field "$(line_of "$job" 60)" fabric clean
 pass "the line is there after slurmdbd is back"
 
-# --- munged away at the job's end
+# --- the nodes' munged away: what Slurm itself needs is there, or no job would run
+for node in node01 node02; do
+    sed 's|^socket = .*|socket = "/nonexistent"|' "$FABRIC_CHECK_LAB/fabric-check.toml" > "$(lab node $node path)/fabric-check.toml"
+done
+job=$(submit "${two[@]}" --wrap "$traffic")
+expect_equal "$(wait_job "$job")" COMPLETED "state"
+line=$(line_of "$job" 90) || exit 1
+expect_field "$line" fabric incomplete
+expect_field "$line" cover 0/2
+expect_match "$(json "$(report "$job")" '[u["reason"] for u in d["unread"]]')" 'munge' "the reason"
+no_node_is_drained
+rm "$FABRIC_CHECK_LAB"/nodes/node0[12]/fabric-check.toml
+pass "the nodes' munged away is incomplete, and told"
+
+# --- munged away altogether at the job's end
 job=$(submit "${two[@]}" --wrap "$traffic
     (sleep 1; $lab_tests/lab break munge; sleep 6; $lab_tests/lab mend munge) > /dev/null 2>&1 &
     sleep 1.6")
