@@ -47,13 +47,35 @@ std::string why_of(const Finding &finding) {
     return finding.delta == 0 ? counter : fmt::format("{}+{}", counter, finding.delta);
 }
 
+/// Of the paths in a text only the last components.
+std::string without_folders(const std::string &text) {
+    std::string out;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const bool starts_word = at == 0 || text[at - 1] == ' ' || text[at - 1] == '(';
+        if (text[at] == '/' && starts_word) {
+            const std::size_t end = std::min(text.find_first_of(":, ;)", at), text.size());
+            at = text.rfind('/', end - 1);
+            continue;
+        }
+        out += text[at];
+    }
+    return out;
+}
+
 std::string unread_of(const UnreadCounter &unread) {
     std::string reason = unread.reason;
-    std::erase(reason, '\'');
-    std::replace(reason.begin(), reason.end(), ' ', '-');
     constexpr std::size_t enough = 72;
     if (reason.size() > enough) {
-        reason = reason.substr(0, enough) + "...";
+        reason = without_folders(reason);
+    }
+    std::erase(reason, '\'');
+    std::replace(reason.begin(), reason.end(), ' ', '-');
+    if (reason.size() > enough) {
+        // What the system said stands last: "...: Read-only file system".
+        const auto colon = reason.rfind(":-");
+        const std::size_t tail = colon == std::string::npos ? 0 : reason.size() - colon;
+        reason = tail != 0 && tail <= enough / 2 ? reason.substr(0, enough - tail) + "..." + reason.substr(colon)
+                                                 : reason.substr(0, enough) + "...";
     }
     return percent_encode(unread.where + (unread.counter.empty() ? "" : "/" + unread.counter) + ":" + reason);
 }
@@ -82,7 +104,12 @@ void add_routes(const JobEvidence &evidence, const JobVerdict &verdict, LineFiel
     if (!verdict.hot.empty()) {
         const auto routing = std::find_if(verdict.hot.begin(), verdict.hot.end(),
                                           [](const HotPort &hot) { return hot.cause == "routing"; });
-        const HotPort &hot = routing != verdict.hot.end() ? *routing : verdict.hot.front();
+        // A full host's link says less about the fabric than a full link that a switch sends through.
+        const auto sent_by_switch = std::find_if(verdict.hot.begin(), verdict.hot.end(),
+                                                 [](const HotPort &hot) { return hot.cause != "sender"; });
+        const HotPort &hot = routing != verdict.hot.end()          ? *routing
+                             : sent_by_switch != verdict.hot.end() ? *sent_by_switch
+                                                                   : verdict.hot.front();
         fields.emplace_back("hot", fmt::format("{}/{}", percent_encode(hot.sender), percent(hot.share)));
         fields.emplace_back("own", percent(hot.own));
     }
@@ -122,16 +149,34 @@ std::string shorten_nodes(const std::string &folded, std::size_t room) {
     return shown(fits);
 }
 
-std::string shorten(const std::string &value, std::size_t limit) {
-    if (value.size() <= limit) {
-        return value;
-    }
-    std::string cut = value.substr(0, limit - 3);
+/// The first `size` bytes, without a part of an escape.
+std::string head_of(const std::string &value, std::size_t size) {
+    std::string cut = value.substr(0, size);
     const auto escape = cut.find_last_of('%');
     if (escape != std::string::npos && escape + 3 > cut.size()) {
         cut.resize(escape);
     }
-    return cut + "...";
+    return cut;
+}
+
+std::string shorten(const std::string &value, std::size_t limit) {
+    return value.size() <= limit ? value : head_of(value, limit - 3) + "...";
+}
+
+/// Of what was not read, the place at the front and the cause at the end stay.
+std::string shorten_middle(const std::string &value, std::size_t limit) {
+    if (value.size() <= limit) {
+        return value;
+    }
+    const std::size_t tail = limit / 2;
+    std::size_t from = value.size() - tail;
+    for (std::size_t back = 1; back <= 2 && back <= from; ++back) {
+        if (value[from - back] == '%') {
+            from += 3 - back; // not in the middle of an escape
+            break;
+        }
+    }
+    return head_of(value, limit - 3 - tail) + "..." + value.substr(from);
 }
 
 } // namespace
@@ -198,7 +243,9 @@ std::string format_line(const LineFields &fields) {
                 return line;
             }
             for (auto &[key, value] : shown) {
-                value = key == field ? shorten(value, limit) : value;
+                if (key == field) {
+                    value = key == "unread" ? shorten_middle(value, limit) : shorten(value, limit);
+                }
             }
         }
     }

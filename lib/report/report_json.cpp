@@ -65,11 +65,15 @@ ordered_json findings_json(const std::vector<Finding> &findings) {
 ordered_json unread_json(const std::vector<UnreadCounter> &unread) {
     ordered_json out = ordered_json::array();
     for (const UnreadCounter &counter : unread) {
-        out.push_back({{"where", counter.where},
-                       {"counter", counter.counter},
-                       {"reason", counter.reason},
-                       {"hides", to_string(counter.layer)},
-                       {"missing", counter.incomplete}});
+        ordered_json one{{"where", counter.where},
+                         {"counter", counter.counter},
+                         {"reason", counter.reason},
+                         {"hides", to_string(counter.layer)},
+                         {"missing", counter.incomplete}};
+        if (!counter.read_at.empty()) {
+            one["read_at"] = counter.read_at;
+        }
+        out.push_back(std::move(one));
     }
     return out;
 }

@@ -109,7 +109,8 @@ private:
                                 number(job, "restart") > 0 ? fmt::format(", restart {:.0f}", number(job, "restart"))
                                                            : std::string());
         }
-        paragraph("  ", fmt::format("{:.0f} nodes: {}", number(job, "node_count"), text(job, "nodes")), "  ");
+        paragraph("  ", fmt::format("{:.0f} {}: {}", number(job, "node_count"),
+                                    number(job, "node_count") == 1 ? "node" : "nodes", text(job, "nodes")), "  ");
     }
 
     void verdict() {
@@ -273,8 +274,9 @@ private:
                 break;
             }
             const std::string counter = text(one, "counter");
-            paragraph("      ", fmt::format("{}{}{}: {}", text(one, "where"), counter.empty() ? "" : "  ", counter,
-                                            reason_words(text(one, "reason"))),
+            const std::string end = text(one, "read_at");
+            paragraph("      ", fmt::format("{}{}{}{}: {}", text(one, "where"), counter.empty() ? "" : "  ", counter,
+                                            end.empty() ? "" : " at " + end, reason_words(text(one, "reason"))),
                       "  ");
         }
     }

@@ -120,6 +120,9 @@ std::string hot_words(const std::string &cause) {
     if (cause == "receiver") {
         return "the host behind it took all it can";
     }
+    if (cause == "sender") {
+        return "the host sent as fast as its link can";
+    }
     return "filled by the job's own load";
 }
 

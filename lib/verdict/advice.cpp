@@ -112,6 +112,9 @@ private:
         if (hot_by("receiver") || hot_by("incast")) {
             say("A host's own port was full: many send to one; spread the load over more receivers.");
         }
+        if (hot_by("sender")) {
+            say("A host sent as fast as its link can: spread what it serves over more hosts, or give it more links.");
+        }
         if (hot_by("others")) {
             say("Most of it was other jobs' traffic: nothing is wrong with this job; run it at another time or place.");
         }
@@ -129,8 +132,9 @@ private:
                                [reason](const UnreadCounter &counter) { return counter.reason == reason; });
         };
         if (has("saturated")) {
-            say("A counter stands at its limit and shows nothing any more: have it cleared (perfquery -R on that port), "
-                "then repeat the job.");
+            say("A counter stands at its limit and counts no further; nothing resets it by itself. Judge that link by a "
+                "monitor that kept its history, or note the value, have the site reset that one field by its own means, "
+                "and repeat the job.");
         }
         if (has("reset")) {
             say("Somebody reset counters during the job (a subnet manager's or a monitor's clearing): stop that, then "

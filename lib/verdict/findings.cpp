@@ -39,8 +39,8 @@ std::string went_down(const PortResult &port) {
     return start != nullptr && *start == active && *end != active ? *end : std::string();
 }
 
-const char *data_counter_reason(const PortResult &port, bool *missing) {
-    const auto at = port.deltas.find("PortXmitData");
+const char *data_counter_reason(const PortResult &port, const char *counter, bool *missing) {
+    const auto at = port.deltas.find(counter);
     const NoDelta why = at == port.deltas.end() ? NoDelta::absent : at->second.why;
     *missing = is_missing(why);
     return to_string(why);
@@ -76,7 +76,8 @@ public:
                 rebooted(port, counter.counter);
                 continue;
             }
-            unread_.push_back({port.where, counter.counter, counter.reason, counter.layer, counter.missing});
+            unread_.push_back({port.where, counter.counter, counter.reason, counter.layer, counter.missing,
+                               read_at(port)});
         }
         if (const std::string state = went_down(port); !state.empty()) {
             if (port.rebooted) {
@@ -86,11 +87,15 @@ public:
                                      fmt::format("ACTIVE at start, {} at end", state), end});
             }
         }
-        if (!port.xmit_bytes && !port.deltas.empty()) {
-            bool missing = true;
-            const char *reason = data_counter_reason(port, &missing);
-            unread_.push_back({port.where, "PortXmitData", reason,
-                               port.role == "isl" ? Layer::routing_imbalance : Layer::congestion, missing});
+        if (port.deltas.empty()) {
+            return;
+        }
+        if (!port.xmit_bytes) {
+            data_unread(port, "PortXmitData", port.role == "isl" ? Layer::routing_imbalance : Layer::congestion);
+        }
+        // Of a host's link both directions are judged; what it sends is what its switch port receives.
+        if (!port.rcv_bytes && (port.role == "facing" || port.role == "service")) {
+            data_unread(port, "PortRcvData", Layer::congestion);
         }
     }
 
@@ -102,6 +107,15 @@ private:
             return finding.counter == "state" && (finding.where == where || finding.where == other);
         });
     }
+
+    void data_unread(const PortResult &port, const char *counter, Layer hides) {
+        bool missing = true;
+        const char *reason = data_counter_reason(port, counter, &missing);
+        unread_.push_back({port.where, counter, reason, hides, missing, read_at(port)});
+    }
+
+    /// Of a link between switches either end may be the one; a host's link is read at the end that `where` starts with.
+    std::string read_at(const PortResult &port) const { return port.role == "isl" ? end_of(set_, port) : std::string(); }
 
     void rebooted(const PortResult &port, const std::string &counter) {
         const PortResult &host = port.node.empty() ? set_.ports[static_cast<std::size_t>(port.peer)] : port;
@@ -147,13 +161,12 @@ void set_teardown_aside(const JobInfo &job, std::vector<Finding> &findings) {
     }
 }
 
-void set_reordering_aside(AdaptiveRouting adaptive_routing, std::vector<Finding> &findings) {
+void annotate_reordering(AdaptiveRouting adaptive_routing, std::vector<Finding> &findings) {
     if (adaptive_routing != AdaptiveRouting::unknown) {
         return;
     }
     for (Finding &finding : findings) {
         if (finding.counter == "out_of_sequence") {
-            finding.leads = false;
             annotate(finding, "normal if adaptive routing is on, which is not known");
         }
     }

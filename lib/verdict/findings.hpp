@@ -19,8 +19,8 @@ void find_narrow_and_slow(const JobEvidence &evidence, const PortSet &set, std::
 /// A job that did not complete makes retries when its processes die: without evidence of a lower layer they do not lead.
 void set_teardown_aside(const JobInfo &job, std::vector<Finding> &findings);
 
-/// Under adaptive routing that nobody could detect, packets out of order prove nothing.
-void set_reordering_aside(AdaptiveRouting adaptive_routing, std::vector<Finding> &findings);
+/// Packets out of order are normal under adaptive routing: says so where nobody could detect whether it is on.
+void annotate_reordering(AdaptiveRouting adaptive_routing, std::vector<Finding> &findings);
 
 /// The links with physical findings by bit-error rate; none without physical findings. Links that went down, retrained,
 /// or are narrow or slow fail whatever their rate.

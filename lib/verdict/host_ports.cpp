@@ -281,8 +281,8 @@ private:
 
     void add_notes() {
         if (!ethernet_.empty()) {
-            set_.notes.push_back(fmt::format("Ethernet ports are not graded in this version ({} nodes have them in use)",
-                                             ethernet_.size()));
+            set_.notes.push_back(fmt::format("Ethernet ports are not graded ({} {} them in use)", ethernet_.size(),
+                                             ethernet_.size() == 1 ? "node has" : "nodes have"));
         }
         if (!without_retries_.empty()) {
             set_.notes.push_back(fmt::format("The driver of {}{} has no retry counters: they do not exist there",

@@ -24,6 +24,7 @@ public:
             return std::move(load_);
         }
         find_hot();
+        find_full_senders();
         for (const GroupMeasure &measure : measures_) {
             judge_group(measure);
         }
@@ -56,12 +57,12 @@ private:
         return known != nullptr ? known->rate : LinkRate{};
     }
 
-    std::optional<double> share_of(const PortResult &port) const {
+    std::optional<double> share_of(const PortResult &port, std::optional<std::uint64_t> bytes) const {
         const double ceiling = fabric::payload_ceiling_gib_s(rate_of(port), config_.payload_ceilings);
-        if (!port.xmit_bytes || !(port.seconds > 0) || !(ceiling > 0)) {
+        if (!bytes || !(port.seconds > 0) || !(ceiling > 0)) {
             return std::nullopt;
         }
-        return static_cast<double>(*port.xmit_bytes) / gib / port.seconds / ceiling;
+        return static_cast<double>(*bytes) / gib / port.seconds / ceiling;
     }
 
     HotPort hot_port(MapPortId place, const PortResult &port, double share) const {
@@ -87,7 +88,7 @@ private:
                 continue;
             }
             clocks = clocks || !(port->seconds > 0);
-            const std::optional<double> share = share_of(*port);
+            const std::optional<double> share = share_of(*port, port->xmit_bytes);
             if (share && *share >= config_.thresholds.hot_share) {
                 load_.hot.push_back(hot_port(place, *port, *share));
                 hot_.insert(place);
@@ -96,6 +97,33 @@ private:
         if (clocks) {
             load_.unread.push_back({"switches", "", "the scouts' second time is not later than the first: no rates",
                                     Layer::congestion, true});
+        }
+    }
+
+    /// Hosts whose link is full the other way, into their switch: a server that cannot send any faster.
+    void find_full_senders() {
+        for (const PortResult &port : set_.ports) {
+            if ((port.role != "facing" && port.role != "service") || !port.on_route || port.switch_start == nullptr ||
+                port.switch_end == nullptr) {
+                continue;
+            }
+            const std::optional<double> share = share_of(port, port.rcv_bytes);
+            if (!share || *share < config_.thresholds.hot_share) {
+                continue;
+            }
+            const MapPortId host = peer_of(map(), {port.map_node, port.map_port});
+            HotPort hot;
+            hot.where = port.where;
+            // The map knows the card of a host that is not the job's; a link's name ends with it.
+            const auto arrow = port.where.find("<->");
+            hot.sender = arrow == std::string::npos ? set_.names.end(host) : port.where.substr(arrow + 3);
+            hot.node = host.first;
+            hot.port = host.second;
+            hot.share = *share;
+            hot.own = own_share_received(query_, set_, port).value_or(0);
+            hot.interval = "job";
+            hot.cause = "sender";
+            load_.hot.push_back(std::move(hot));
         }
     }
 
@@ -121,13 +149,18 @@ private:
         if (!measure.spread || *measure.spread <= config_.thresholds.spread || group.ports.size() < 2) {
             return;
         }
-        std::size_t busiest = 0;
-        for (std::size_t i = 1; i < group.ports.size(); ++i) {
-            busiest = *measure.xmit_bytes[i] > *measure.xmit_bytes[busiest] ? i : busiest;
+        // The busiest of all may be one that no table could relieve; that does not acquit the cables beside it.
+        std::optional<std::size_t> guilty;
+        for (std::size_t i = 0; i < group.ports.size(); ++i) {
+            if (is_routing(measure, group, i) &&
+                (!guilty || *measure.xmit_bytes[i] > *measure.xmit_bytes[*guilty])) {
+                guilty = i;
+            }
         }
-        if (!is_routing(measure, group, busiest)) {
+        if (!guilty) {
             return;
         }
+        const std::size_t busiest = *guilty;
         if (routes_changed_) {
             load_.notes.push_back(fmt::format("{} carried {:.1f} times the mean of {}, but routes changed during the job: "
                                               "that is not called a routing imbalance",
@@ -165,7 +198,7 @@ private:
         });
         if (at == load_.hot.end()) {
             const PortResult &port = *set_.find(place);
-            load_.hot.push_back(hot_port(place, port, share_of(port).value_or(0)));
+            load_.hot.push_back(hot_port(place, port, share_of(port, port.xmit_bytes).value_or(0)));
             at = std::prev(load_.hot.end());
             at->by_wait = true;
         }
@@ -193,8 +226,8 @@ private:
                 }
             }
             if (nodes > 0) {
-                text += fmt::format("{}{}: {} nodes, {:.1f} GB each", text.empty() ? "" : "; ",
-                                    set_.names.end({group.node, port.port}), nodes,
+                text += fmt::format("{}{}: {} {}, {:.1f} GB each", text.empty() ? "" : "; ",
+                                    set_.names.end({group.node, port.port}), nodes, nodes == 1 ? "node" : "nodes",
                                     sum / 1e9 / static_cast<double>(nodes));
             }
         }
@@ -248,6 +281,8 @@ private:
             text = "the traffic leads to a host port that is full";
         } else if (hot.cause == "receiver") {
             text = "the host's own port is full";
+        } else if (hot.cause == "sender") {
+            text = "the host sends at full rate";
         } else {
             text = "the job's own load fills this cable";
         }

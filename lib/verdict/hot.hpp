@@ -19,8 +19,9 @@ struct LoadVerdict {
 };
 
 /// Hot ports of the job's routes from averages over the job, and why they are hot. routing-imbalance: a group spread
-/// above the bar whose busiest port is hot, or newly holds the group's wait, and carries LIDs of the job and at least
-/// half its bytes for it. Anything else that is hot is congestion: capacity, others, incast, a receiver's own port.
+/// above the bar with a port that is hot, or newly holds the group's wait, and carries LIDs of the job and at least half
+/// its bytes for it; the busiest of those. Anything else that is hot is congestion: capacity, others, incast, a host's
+/// own link, full towards it or from it.
 LoadVerdict judge_load(const JobEvidence &evidence, const fabric::Query &query, const std::vector<GroupMeasure> &measures,
                        const PortSet &set, const Config &config, AdaptiveRouting adaptive_routing, bool routes_changed);
 
@@ -28,5 +29,7 @@ LoadVerdict judge_load(const JobEvidence &evidence, const fabric::Query &query, 
 /// received. nullopt without the port's bytes.
 std::optional<double> own_share(const JobEvidence &evidence, const fabric::Query &query, const PortSet &set,
                                 MapPortId port);
+/// The same of what a port facing a host received from it: limited by what the job's other ports received.
+std::optional<double> own_share_received(const fabric::Query &query, const PortSet &set, const PortResult &facing);
 
 } // namespace fabric_check

@@ -48,8 +48,8 @@ void add_notes(const JobEvidence &evidence, const RouteChanges &changes,
                                     verdict.seconds));
     }
     if (!evidence.shared_with.empty()) {
-        notes.push_back(fmt::format("{} other jobs ran on its nodes meanwhile: counters belong to ports, not to jobs",
-                                    evidence.shared_with.size()));
+        notes.push_back(fmt::format("{} other {} ran on its nodes meanwhile: counters belong to ports, not to jobs",
+                                    evidence.shared_with.size(), evidence.shared_with.size() == 1 ? "job" : "jobs"));
     }
     if (std::any_of(verdict.live.begin(), verdict.live.end(), [](const Finding &finding) {
             return finding.note.find("teardown?") != std::string::npos;
@@ -67,13 +67,16 @@ void add_notes(const JobEvidence &evidence, const RouteChanges &changes,
                                     "whether those routes changed is not known",
                                     changes.not_compared));
     }
-    const auto by_description = std::count_if(
-        evidence.scout.end ? evidence.scout.end->hosts.begin() : std::vector<HostMatch>::const_iterator(),
-        evidence.scout.end ? evidence.scout.end->hosts.end() : std::vector<HostMatch>::const_iterator(),
-        [](const HostMatch &match) { return match.by == MatchedBy::description; });
-    if (by_description > 0) {
-        notes.push_back(fmt::format("{} host ports were found in the map by their description, not by port GUID",
-                                    by_description));
+    for (const auto *scout : {&evidence.scout.end, &evidence.scout.start}) {
+        if (*scout && !(*scout)->hosts.empty()) {
+            const auto &hosts = (*scout)->hosts;
+            const auto by_guid = std::count_if(hosts.begin(), hosts.end(), [](const HostMatch &match) {
+                return match.by == MatchedBy::guid;
+            });
+            notes.push_back(fmt::format("hosts' ports were found in the map: {} by port GUID, {} by node description",
+                                        by_guid, std::ssize(hosts) - by_guid));
+            break;
+        }
     }
     if (job_routes(evidence) != nullptr) {
         for (const std::string &warning : job_routes(evidence)->warnings) {
@@ -124,6 +127,7 @@ JobVerdict judge_job(const JobEvidence &evidence, const Config &config) {
     PortSet set(evidence.map);
     add_host_ports(evidence, grading, set);
     add_switch_ports(evidence, query, grading, set);
+    add_lost_services(evidence, config.services, query, set);
     join_links(evidence, set);
     verdict.seconds = set.scout_seconds;
 
@@ -131,7 +135,7 @@ JobVerdict judge_job(const JobEvidence &evidence, const Config &config) {
     verdict.unread = set.unread;
     collect_findings(evidence, set, findings, verdict.unread);
     find_narrow_and_slow(evidence, set, findings);
-    set_reordering_aside(verdict.adaptive_routing, findings);
+    annotate_reordering(verdict.adaptive_routing, findings);
     set_teardown_aside(evidence.job, findings);
 
     const RouteChanges changes = compare_tables(evidence, query);

@@ -70,11 +70,12 @@ struct UnreadCounter {
     std::string reason;
     Layer layer = Layer::physical; ///< lowest layer it hides
     bool incomplete = false; ///< true: missing (incomplete); false: there but no evidence (unusable)
+    std::string read_at = {}; ///< of a link between switches, the end where it stands: "SwitchA:13"
 };
 
 struct HotPort {
-    std::string where;  ///< link name, the receiving end first
-    std::string sender; ///< "SwitchB:25"
+    std::string where;  ///< link name
+    std::string sender; ///< "SwitchB:25"; a host where the cause is "sender": "stor05/mlx5_0:1"
     std::uint32_t node = fabric::no_node; ///< the sender in the map
     std::uint8_t port = 0;
     bool facing = false; ///< towards a host: its port is what is full
@@ -82,7 +83,7 @@ struct HotPort {
     double own = 0;     ///< upper bound of the job's part, 0..1
     bool by_wait = false; ///< not over the bar, but holding the group's XmitWait
     std::string interval; ///< "job": averaged over the job
-    std::string cause;    ///< why it is hot, one of: routing, capacity, others, incast, receiver, load
+    std::string cause;    ///< why it is hot, one of: routing, capacity, others, incast, receiver, sender, load
 };
 
 struct GroupMeasure {

@@ -3,7 +3,54 @@
 
 #include "fabric/routes.hpp"
 
+#include <algorithm>
+#include <string_view>
+
 namespace fabric_check {
+
+namespace {
+
+bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+std::string_view take_number(std::string_view &text) noexcept {
+    std::size_t size = 0;
+    while (size < text.size() && is_digit(text[size])) {
+        ++size;
+    }
+    std::string_view number = text.substr(0, size);
+    text.remove_prefix(size);
+    number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
+    return number;
+}
+
+/// Negative, zero or positive as a comes before b, numbers by their value: "leaf9" before "leaf10".
+int compare_naturally(std::string_view a, std::string_view b) noexcept {
+    const std::string_view whole_a = a;
+    const std::string_view whole_b = b;
+    while (!a.empty() && !b.empty()) {
+        if (is_digit(a.front()) && is_digit(b.front())) {
+            const std::string_view x = take_number(a);
+            const std::string_view y = take_number(b);
+            if (x.size() != y.size()) {
+                return x.size() < y.size() ? -1 : 1;
+            }
+            if (const int order = x.compare(y); order != 0) {
+                return order;
+            }
+        } else if (a.front() != b.front()) {
+            return static_cast<unsigned char>(a.front()) < static_cast<unsigned char>(b.front()) ? -1 : 1;
+        } else {
+            a.remove_prefix(1);
+            b.remove_prefix(1);
+        }
+    }
+    if (a.empty() != b.empty()) {
+        return a.empty() ? -1 : 1;
+    }
+    return whole_a.compare(whole_b);
+}
+
+} // namespace
 
 std::string Names::end(MapPortId port) const {
     if (map_ == nullptr || port.first >= map_->nodes.size()) {
@@ -17,9 +64,19 @@ std::string Names::link(MapPortId switch_port) const {
     if (map_ == nullptr || find_port(*map_, switch_port) == nullptr) {
         return end(switch_port);
     }
-    const auto host = hosts_.find(peer_of(*map_, switch_port));
-    return host != hosts_.end() ? end(switch_port) + "<->" + host->second
-                                : fabric::link_name(*map_, switch_port.first, switch_port.second);
+    const MapPortId peer = peer_of(*map_, switch_port);
+    const auto host = hosts_.find(peer);
+    if (host != hosts_.end()) {
+        return end(switch_port) + "<->" + host->second;
+    }
+    // One cable, one name, whichever end counted.
+    const MapPortId first = is_switch(*map_, peer.first) && is_before(peer, switch_port) ? peer : switch_port;
+    return fabric::link_name(*map_, first.first, first.second);
+}
+
+bool Names::is_before(MapPortId a, MapPortId b) const {
+    const int names = compare_naturally(map_->display_name(a.first), map_->display_name(b.first));
+    return names != 0 ? names < 0 : a < b;
 }
 
 const fabric::MapPort *find_port(const fabric::Map &map, MapPortId port) noexcept {

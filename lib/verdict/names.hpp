@@ -21,10 +21,12 @@ public:
     void learn_host(MapPortId port, std::string name) { hosts_[port] = std::move(name); }
     /// "SwitchA:13".
     std::string end(MapPortId port) const;
-    /// "SwitchA:13<->SwitchB:25", the given switch port first; "SwitchA:7<->node07/mlx5_0:1".
+    /// "SwitchA:13<->SwitchB:25", whichever end is given: by switch name, then port; "SwitchA:7<->node07/mlx5_0:1".
     std::string link(MapPortId switch_port) const;
 
 private:
+    bool is_before(MapPortId a, MapPortId b) const;
+
     const fabric::Map *map_;
     std::map<MapPortId, std::string> hosts_;
 };

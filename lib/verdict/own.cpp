@@ -92,4 +92,22 @@ std::optional<double> own_share(const JobEvidence &evidence, const fabric::Query
     return carries ? std::min({bytes, sent.sum(), received.sum()}) / bytes : 0;
 }
 
+std::optional<double> own_share_received(const fabric::Query &query, const PortSet &set, const PortResult &facing) {
+    if (!facing.rcv_bytes) {
+        return std::nullopt;
+    }
+    const auto bytes = static_cast<double>(*facing.rcv_bytes);
+    if (bytes <= 0) {
+        return 0;
+    }
+    Bound received(set);
+    if (query.job.empty() || (facing.role == "facing" && !query.services.empty())) {
+        received.add_all(); // what services received is nobody's record
+    }
+    for (const fabric::Endpoint &endpoint : query.job) {
+        received.add({endpoint.node, endpoint.port}, false);
+    }
+    return std::min(bytes, received.sum()) / bytes;
+}
+
 } // namespace fabric_check

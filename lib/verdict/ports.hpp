@@ -42,6 +42,9 @@ void add_host_ports(const JobEvidence &evidence, const Grading &grading, PortSet
 /// The switch ports facing them and the services, and both ends of the inter-switch links on the routes; idle members of
 /// those links' groups for the spread only. Call after add_host_ports.
 void add_switch_ports(const JobEvidence &evidence, const fabric::Query &query, const Grading &grading, PortSet &set);
+/// A gap for each configured service (a hostlist) outside the job that has no known link to a switch: its port was not
+/// read. Nothing where no scout matched any host: that gap is the switches'.
+void add_lost_services(const JobEvidence &evidence, const std::string &services, const fabric::Query &query, PortSet &set);
 /// Joins the two ends of each link; a port without data counters takes its peer's, reversed.
 void join_links(const JobEvidence &evidence, PortSet &set);
 

@@ -58,36 +58,36 @@ public:
 private:
     /// A whole side without readings is one gap, not one per port.
     void sides() {
-        both_sides_ = evidence_.scout.start && evidence_.scout.end;
+        const bool start = side_was_read(evidence_.scout.start, evidence_.scout.start_problem, start_, "start");
+        const bool end = side_was_read(evidence_.scout.end, evidence_.scout.end_problem, end_, "end");
+        both_sides_ = start && end;
         if (!both_sides_) {
-            std::string reason;
-            const auto say = [&reason](bool there, const char *when, const std::string &problem) {
-                if (!there) {
-                    reason += reason.empty() ? "" : "; ";
-                    reason += problem.empty() ? fmt::format("no scout read them at the {}", when) : problem;
-                }
-            };
-            say(evidence_.scout.start.has_value(), "start", evidence_.scout.start_problem);
-            say(evidence_.scout.end.has_value(), "end", evidence_.scout.end_problem);
-            set_.unread.push_back({"switches", "", reason, Layer::physical, true});
-            set_.cover.missing.push_back("switches");
-        } else if (start_.empty() && end_.empty()) {
-            both_sides_ = false;
-            set_.unread.push_back({"switches", "", no_port_reason(), Layer::physical, true});
-            set_.cover.missing.push_back("switches");
-        }
-        if (both_sides_ && !evidence_.routes_start && !evidence_.routes_end) {
+            set_.cover.missing.emplace_back("switches");
+        } else if (!evidence_.routes_start && !evidence_.routes_end) {
             set_.unread.push_back({"routes", "", "the job's routes could not be followed", Layer::physical, true});
         }
     }
 
-    std::string no_port_reason() const {
-        for (const auto *scout : {&evidence_.scout.end, &evidence_.scout.start}) {
-            if (*scout && !(*scout)->problems.empty()) {
-                return (*scout)->problems.front().reason;
-            }
+    bool side_was_read(const std::optional<ScoutSnapshot> &scout, const std::string &problem, const Readings &readings,
+                       const char *when) {
+        if (!readings.empty()) {
+            return true;
         }
-        return "the scouts read no switch port";
+        std::string reason;
+        if (!scout) {
+            reason = problem.empty() ? fmt::format("no scout read them at the {}", when) : problem;
+        } else if (!scout->problems.empty()) {
+            reason = scout->problems.front().reason;
+        } else {
+            reason = fmt::format("the scout read no switch port at the {}", when);
+        }
+        const bool said = std::any_of(set_.unread.begin(), set_.unread.end(), [&](const UnreadCounter &unread) {
+            return unread.where == "switches" && unread.reason == reason;
+        });
+        if (!said) {
+            set_.unread.push_back({"switches", "", reason, Layer::physical, true});
+        }
+        return false;
     }
 
     void facing() {
@@ -174,8 +174,9 @@ private:
         } else {
             result.verdict.outcome = Outcome::incomplete;
             if (on_route && both_sides_) {
-                set_.cover.missing.push_back(result.where);
-                set_.unread.push_back({result.where, "", unread_reason(place, result), Layer::physical, true});
+                const std::string here = result.role == "isl" ? set_.names.end(place) : std::string();
+                set_.cover.missing.push_back(here.empty() ? result.where : here);
+                set_.unread.push_back({result.where, "", unread_reason(place, result), Layer::physical, true, here});
             }
         }
         set_.index.emplace(place, static_cast<int>(set_.ports.size()));

@@ -93,6 +93,26 @@ TEST(Line, OfARoutingImbalanceHasGroupSpreadAndTheHotCable) {
                              "hot=SwitchB:25/96% own=100% nodes=.*"));
 }
 
+TEST(Line, OfALongReasonTheCauseStaysNotThePath) {
+    SmallJob job(false);
+    job.ring(10 * gigabyte);
+    job.node(9).end.reset();
+    job.node(9).end_problem = "no END record; the node says, unsigned: "
+                              "/cluster/shared/fabric-check/spool/records/4711.node09.17: Read-only file system";
+    EXPECT_THAT(line_of(job), HasSubstr(" unread=node09:no-END-record%3B-the-node-says,-unsigned:-4711.no...:-Read-only-"
+                                        "file-system cover="));
+}
+
+TEST(Line, HotIsALinkThatASwitchSendsThroughRatherThanAHosts) {
+    SmallJob job;
+    job.all_servers_to_all_nodes(10 * gigabyte);
+    const auto full = [](double share) { return static_cast<std::uint64_t>(share * 22.6 * testing::gib * 100 / 4); };
+    job.switch_port(SmallJob::switch_b, 1, "PortRcvData", full(0.95));
+    EXPECT_THAT(line_of(job), HasSubstr(" hot=stor01/mlx5_0:1/9"));
+    job.switch_port(SmallJob::switch_b, 25, "PortXmitData", full(0.85));
+    EXPECT_THAT(line_of(job), HasSubstr(" hot=SwitchB:25/"));
+}
+
 TEST(Line, SaysAdaptiveRoutingUnlessItIsOff) {
     SmallJob job;
     job.config.adaptive_routing = "on";

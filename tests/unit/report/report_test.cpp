@@ -36,7 +36,7 @@ std::set<std::string> keys(const ordered_json &object) {
     return names;
 }
 
-/// The main case: a bad optic, the retries after it, and three of eight cables.
+/// A bad optic, the retries after it, and a table that uses three of eight cables.
 struct MainJob : SmallJob {
     MainJob() : SmallJob(true, true) {
         all_servers_to_all_nodes(static_cast<std::uint64_t>(0.96 * 22.6 * gib * seconds / 6));

@@ -291,6 +291,124 @@ TEST(JobVerdict, WithoutAScoutsEndTheSwitchesAreOneGap) {
     EXPECT_THAT(verdict.unread, ElementsAre(unread("switches", "", "no END record of a scout")));
 }
 
+/// The scouts found no such host; SmallJob's servers are what is configured.
+void lose_service(SmallJob &job, const std::string &service) {
+    job.config.services = "stor[01-08]";
+    for (auto *scout : {&job.evidence.scout.start, &job.evidence.scout.end}) {
+        std::erase_if((*scout)->hosts, [&](const HostMatch &match) { return match.node == service; });
+    }
+}
+
+TEST(JobVerdict, AConfiguredServiceThatNobodyFoundIsAGap) {
+    BusyJob job;
+    lose_service(job, "stor05");
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "incomplete");
+    EXPECT_EQ(verdict.rest, "clean");
+    EXPECT_THAT(verdict.unread,
+                ElementsAre(unread("stor05", "", "not in the fabric map: its switch port was not read")));
+    EXPECT_TRUE(verdict.unread[0].incomplete);
+    EXPECT_EQ(verdict.unread[0].layer, Layer::physical);
+    EXPECT_THAT(verdict.cover.missing, ElementsAre("stor05"));
+    EXPECT_EQ(verdict.cover.ports_seen + 1, verdict.cover.ports_expected);
+}
+
+TEST(JobVerdict, AConfiguredServiceIsMissedInTheScoutsWords) {
+    BusyJob job;
+    lose_service(job, "stor05");
+    job.evidence.scout.end->problems.push_back({"stor05", "", "its ports have no LID in the map"});
+    EXPECT_THAT(job.judge().unread, ElementsAre(unread("stor05", "", "its ports have no LID in the map")));
+}
+
+TEST(JobVerdict, AConfiguredServiceWithoutAKnownLinkIsAGap) {
+    BusyJob job;
+    job.config.services = "stor[01-08]";
+    fabric::MapPort &port = job.map.nodes[SmallJob::server_index(5)].ports[1];
+    job.map.nodes[b].ports[port.peer_port].peer = fabric::no_node;
+    port.peer = fabric::no_node;
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "incomplete");
+    EXPECT_THAT(verdict.unread,
+                Contains(unread("stor05", "", "the map knows no link here: its switch port was not read")));
+}
+
+TEST(JobVerdict, ConfiguredServicesThatWereAllFoundOrAreTheJobsOwnAreNoGap) {
+    BusyJob job;
+    job.config.services = "stor[01-08],node03";
+    EXPECT_EQ(job.judge().verdict, "clean");
+}
+
+TEST(JobVerdict, AListOfServicesThatDoesNotReadIsAGap) {
+    BusyJob job;
+    job.config.services = "stor[01-";
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "incomplete");
+    EXPECT_THAT(verdict.unread, ElementsAre(Field(&UnreadCounter::where, "services")));
+}
+
+TEST(JobVerdict, AScoutThatReadNothingAtTheStartIsOneGap) {
+    BusyJob job;
+    job.config.services = "stor[01-08]";
+    ScoutSnapshot &start = *job.evidence.scout.start;
+    start.ports.clear();
+    start.lfts.clear();
+    start.hosts.clear();
+    start.problems.push_back({"map", "", "no map yet; one is being built for the next jobs"});
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "incomplete");
+    EXPECT_EQ(verdict.rest, "clean");
+    EXPECT_THAT(verdict.unread,
+                ElementsAre(unread("switches", "", "no map yet; one is being built for the next jobs")));
+    EXPECT_THAT(verdict.cover.missing, ElementsAre("switches"));
+}
+
+TEST(JobVerdict, TwoScoutsThatReadNothingAreOneGapEach) {
+    BusyJob job;
+    job.evidence.scout.start->ports.clear();
+    job.evidence.scout.start->problems.push_back({"map", "", "no map yet"});
+    job.evidence.scout.end->ports.clear();
+    EXPECT_THAT(job.judge().unread, ElementsAre(unread("switches", "", "no map yet"),
+                                                unread("switches", "", "the scout read no switch port at the end")));
+}
+
+TEST(JobVerdict, OneCableHasOneNameWhicheverEndCounted) {
+    BusyJob job;
+    job.switch_port(a, 13, "SymbolErrorCounter", 3);
+    job.switch_port(b, 25, "SymbolErrorCounter", 4);
+    const JobVerdict verdict = job.judge();
+    ASSERT_THAT(verdict.because, ElementsAre(finding("SwitchA:13<->SwitchB:25", "SymbolErrorCounter", 4),
+                                             finding("SwitchA:13<->SwitchB:25", "SymbolErrorCounter", 3)));
+    EXPECT_EQ(verdict.because[0].read_at, "SwitchB:25");
+    EXPECT_EQ(verdict.because[1].read_at, "SwitchA:13");
+}
+
+TEST(JobVerdict, OfACableThatCouldNotBeReadTheEndIsSaid) {
+    BusyJob job;
+    job.set_both(job.switch_start(b, 25).counters, job.switch_end(b, 25).counters, "LinkDownedCounter", 255);
+    const JobVerdict verdict = job.judge();
+    ASSERT_THAT(verdict.unread, ElementsAre(unread("SwitchA:13<->SwitchB:25", "LinkDownedCounter", "saturated")));
+    EXPECT_EQ(verdict.unread[0].read_at, "SwitchB:25");
+    EXPECT_THAT(verdict.advice, Contains(HasSubstr("nothing resets it by itself")));
+    EXPECT_THAT(verdict.advice, Not(Contains(HasSubstr("perfquery"))));
+}
+
+TEST(JobVerdict, LinksAreNamedInTheNaturalOrderOfTheirSwitches) {
+    BusyJob job;
+    job.map.nodes[a].description = "leaf10";
+    job.map.nodes[b].description = "leaf9";
+    job.switch_port(a, 13, "SymbolErrorCounter", 3);
+    EXPECT_THAT(job.judge().because, ElementsAre(finding("leaf9:25<->leaf10:13", "SymbolErrorCounter", 3)));
+}
+
+TEST(JobVerdict, SaysHowItsHostsWereFoundInTheMap) {
+    BusyJob job;
+    EXPECT_THAT(job.judge().notes,
+                Contains("hosts' ports were found in the map: 12 by port GUID, 8 by node description"));
+    job.evidence.scout.end.reset();
+    EXPECT_THAT(job.judge().notes,
+                Contains("hosts' ports were found in the map: 12 by port GUID, 8 by node description"));
+}
+
 TEST(JobVerdict, APortTheScoutDidNotReachIsNamed) {
     BusyJob job;
     std::erase_if(job.evidence.scout.end->ports,
@@ -456,6 +574,17 @@ TEST(JobVerdict, ReorderingLeadsWhereAdaptiveRoutingIsOff) {
     job.host_start(3).counters["out_of_sequence"] = Reading::of(0);
     job.host_end(3).counters["out_of_sequence"] = Reading::of(900);
     EXPECT_EQ(job.judge().verdict, "transport-retry");
+}
+
+TEST(JobVerdict, ReorderingLeadsAndIsExplainedWhereAdaptiveRoutingIsNotKnown) {
+    BusyJob job;
+    job.evidence.scout.start->adaptive_routing = job.evidence.scout.end->adaptive_routing = AdaptiveRouting::unknown;
+    job.map.adaptive_routing = AdaptiveRouting::unknown;
+    job.host_start(3).counters["out_of_sequence"] = Reading::of(0);
+    job.host_end(3).counters["out_of_sequence"] = Reading::of(900);
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "transport-retry");
+    EXPECT_EQ(verdict.because[0].note, "normal if adaptive routing is on, which is not known");
 }
 
 TEST(JobVerdict, AHostWithoutDataCountersTakesItsSwitchPorts) {

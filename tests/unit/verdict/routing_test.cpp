@@ -94,6 +94,110 @@ TEST(Routing, LessThanAGigabyteIsNoImbalance) {
     EXPECT_EQ(job.judge().verdict, "clean");
 }
 
+/// 25, 26 and 27 of SwitchB all at 99 %, with six, five and one node behind them.
+struct AllThreeFull : SmallJob {
+    explicit AllThreeFull(std::uint64_t more_to_the_last) : SmallJob(true, true) {
+        for (unsigned i = 1; i <= nodes; ++i) {
+            const unsigned behind = i <= 6 ? 6 : i <= 11 ? 5 : 1;
+            for (unsigned s = 1; s <= servers; ++s) {
+                traffic(server_lid(s), node_lid(i), filling(0.99) / behind / servers + (i == nodes ? more_to_the_last : 0));
+            }
+        }
+    }
+};
+
+TEST(Routing, ABusiestCableThatNoTableCouldRelieveDoesNotAcquitTheOthers) {
+    AllThreeFull job(400);
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "routing-imbalance");
+    EXPECT_THAT(verdict.because, ::testing::UnorderedElementsAre(Field(&Finding::where, "SwitchA:13<->SwitchB:25"),
+                                                                 Field(&Finding::where, "SwitchA:14<->SwitchB:26")));
+}
+
+TEST(Routing, ACableBelowTheBusiestThatHoldsTheWaitIsRoutingImbalance) {
+    AllThreeFull job(0);
+    for (const unsigned port : {25U, 26U}) { // no longer hot
+        *job.switch_end(b, port).counters["PortXmitData"].value -= filling(0.4) / 4;
+    }
+    job.switch_port(b, 25, "PortXmitWait", 1000);
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "routing-imbalance");
+    EXPECT_THAT(verdict.because, ElementsAre(Field(&Finding::where, "SwitchA:13<->SwitchB:25")));
+}
+
+TEST(Routing, AServersOwnFullLinkIsCongestionBySender) {
+    SmallJob job;
+    for (unsigned i = 1; i <= SmallJob::nodes; ++i) {
+        job.traffic(SmallJob::server_lid(1), SmallJob::node_lid(i), filling(0.95) / SmallJob::nodes);
+    }
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "congestion");
+    ASSERT_THAT(verdict.hot, SizeIs(1));
+    EXPECT_EQ(verdict.hot[0].where, "SwitchB:1<->stor01/mlx5_0:1");
+    EXPECT_EQ(verdict.hot[0].sender, "stor01/mlx5_0:1");
+    EXPECT_EQ(verdict.hot[0].cause, "sender");
+    EXPECT_NEAR(verdict.hot[0].own, 1.0, 0.001);
+    EXPECT_NEAR(verdict.hot[0].share, 0.95, 0.001);
+    EXPECT_EQ(verdict.because[0].note, "the host sends at full rate");
+    EXPECT_THAT(verdict.advice, Contains(HasSubstr("A host sent as fast as its link can")));
+}
+
+TEST(Routing, AJobsHostThatSendsAtFullRateIsCongestionBySender) {
+    SmallJob job(false);
+    for (unsigned i = 2; i <= SmallJob::nodes; ++i) {
+        job.traffic(SmallJob::node_lid(1), SmallJob::node_lid(i), filling(0.95) / 11);
+    }
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "congestion");
+    ASSERT_THAT(verdict.hot, SizeIs(1));
+    EXPECT_EQ(verdict.hot[0].where, "SwitchA:1<->node01/mlx5_0:1");
+    EXPECT_EQ(verdict.hot[0].sender, "node01/mlx5_0:1");
+    EXPECT_EQ(verdict.hot[0].cause, "sender");
+}
+
+TEST(Routing, OfAServersFullLinkTheJobsPartIsWhatItReceived) {
+    SmallJob job;
+    job.all_servers_to_all_nodes(10 * gigabyte);
+    job.switch_port(b, 1, "PortRcvData", filling(0.9) / 4);
+    const JobVerdict verdict = job.judge();
+    ASSERT_THAT(verdict.hot, SizeIs(1));
+    EXPECT_EQ(verdict.hot[0].cause, "sender");
+    EXPECT_NEAR(verdict.hot[0].own, 120.0e9 / (static_cast<double>(filling(0.9)) + 15e9), 0.001);
+}
+
+TEST(Routing, TheBarOfAFullSenderIsInclusive) {
+    SmallJob below(false), at(false);
+    below.switch_port(a, 1, "PortRcvData", filling(0.7999) / 4);
+    at.switch_port(a, 1, "PortRcvData", filling(0.8001) / 4);
+    EXPECT_THAT(below.judge().hot, IsEmpty());
+    EXPECT_THAT(at.judge().hot, ElementsAre(Field(&HotPort::cause, "sender")));
+}
+
+TEST(Routing, AFullServerDoesNotHideACollapsedTable) {
+    CollapsedJob job;
+    job.switch_port(b, 1, "PortRcvData", filling(0.9) / 4);
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "routing-imbalance");
+    EXPECT_THAT(verdict.because, ElementsAre(Field(&Finding::where, "SwitchA:13<->SwitchB:25")));
+    EXPECT_THAT(verdict.hot, Contains(Field(&HotPort::cause, "sender")));
+}
+
+TEST(Routing, WithoutReceivedBytesAServersLinkIsNotJudgedFree) {
+    SmallJob job;
+    job.all_servers_to_all_nodes(10 * gigabyte);
+    job.switch_end(b, 5).counters.erase("PortRcvData");
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "incomplete");
+    EXPECT_THAT(verdict.unread, ElementsAre(::testing::AllOf(Field(&UnreadCounter::where, "SwitchB:5<->stor05/mlx5_0:1"),
+                                                             Field(&UnreadCounter::counter, "PortRcvData"),
+                                                             Field(&UnreadCounter::reason, "absent at end"))));
+}
+
+TEST(Routing, OneNodeIsNotNodes) {
+    CollapsedJob job;
+    EXPECT_THAT(job.judge().notes, Contains(HasSubstr("SwitchB:27: 1 node, ")));
+}
+
 TEST(Routing, EveryLinkEvenlyFullIsCongestionByCapacity) {
     SmallJob job;
     for (unsigned i = 1; i <= SmallJob::links; ++i) { // one node behind each link
