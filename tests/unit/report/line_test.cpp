@@ -99,7 +99,7 @@ TEST(Line, OfALongReasonTheCauseStaysNotThePath) {
     job.node(9).end.reset();
     job.node(9).end_problem = "no END record; the node says, unsigned: "
                               "/cluster/shared/fabric-check/spool/records/4711.node09.17: Read-only file system";
-    EXPECT_THAT(line_of(job), HasSubstr(" unread=node09:no-END-record%3B-the-node-says,-unsigned:-4711.no...:-Read-only-"
+    EXPECT_THAT(line_of(job), HasSubstr(" unread=node09:no-END-record%3B-the-node-says,-unsigned:-4711.node...:-Read-only-"
                                         "file-system cover="));
 }
 
