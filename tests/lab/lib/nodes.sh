@@ -59,12 +59,15 @@ node_start() {
 }
 # A real reboot takes longer than SlurmdTimeout: slurmctld is told at once what it would find out.
 node_reboot() {
-    local file=$lab_dir/nodes/$node/proc/sys/kernel/random/boot_id
+    local alive=0 file=$lab_dir/nodes/$node/proc/sys/kernel/random/boot_id
+    running "slurmd-$node" && alive=1
     node_kill
     scontrol update "nodename=$node" state=down reason="lab: reboots" 2> /dev/null
     cat /proc/sys/kernel/random/uuid > "$file.new" && mv "$file.new" "$file"
-    [ ! -d "$lab_dir/nodes/$node/sys/class/infiniband" ] || node_set mlx5_0/1 link_downed=+1
-    "$python" "$here/lib/traffic.py" --link-downed "$node"
+    if [ "$alive" = 1 ]; then # a dead one's link is down already
+        [ ! -d "$lab_dir/nodes/$node/sys/class/infiniband" ] || node_set mlx5_0/1 link_downed=+1
+        "$python" "$here/lib/traffic.py" --link-downed "$node"
+    fi
     node_start -b
 }
 
