@@ -139,6 +139,11 @@ Result<std::string> read_file(const std::string &path, std::size_t limit, bool n
 }
 
 Status write_file_atomic(const std::string &path, std::string_view content, unsigned mode) {
+    // rename(2) replaces whatever is there: as root also /dev/null, when somebody names it for output.
+    struct stat there {};
+    if (::lstat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode) && !S_ISLNK(there.st_mode)) {
+        return Error{Errc::denied, path + ": not a regular file, not replaced"};
+    }
     const std::string temporary = temporary_name(path);
     Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (file.get() < 0) {

@@ -81,6 +81,15 @@ Config config_or_defaults(const std::string &path, std::string *error) {
             return std::move(config).value();
         }
         message = config.error().message;
+        // One wrong key must not move the spool, the state and munge's socket elsewhere.
+        if (const auto text = read_file(path.empty() ? config_path() : path, longest_file)) {
+            std::optional<Error> first;
+            Config good = parse_good_keys(*text, path, first);
+            if (error != nullptr) {
+                *error = message;
+            }
+            return good;
+        }
     } catch (const std::exception &thrown) {
         message = thrown.what();
     }

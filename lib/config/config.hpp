@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -95,7 +96,12 @@ std::string config_path();
 /// For the command line: the file named by --config, else config_path(). A missing default file means the defaults.
 Result<Config> find_config(const std::string &option);
 
-/// For hooks: the same, but the defaults with the error to log once where it fails. Never throws.
+/// What is right of the text: a key in error keeps its default, and `first` says which was the first. Nothing is right of a
+/// text that is no TOML.
+Config parse_good_keys(const std::string &text, const std::string &name, std::optional<Error> &first);
+
+/// For hooks: the configuration; with an error in it, everything in it that is right, and the error to log once. A missing
+/// default file is no error. Never throws.
 Config config_or_defaults(const std::string &path, std::string *error);
 
 /// One row of the key table.

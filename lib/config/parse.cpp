@@ -98,6 +98,25 @@ class Parser {
 public:
     explicit Parser(std::string name) : name_(std::move(name)) {}
 
+    /// What is right of it; `first` becomes the first error, and every key in error keeps its default.
+    Config parse_good_keys(const toml::table &root, std::optional<Error> &first) {
+        lenient_ = true;
+        (void)table("", root);
+        const Config defaults;
+        if (config_.finisher.end_wait_max_s < config_.finisher.end_wait_s) {
+            keep(pair_error(root, "end_wait_max_s", "end_wait_s"));
+            config_.finisher.end_wait_s = defaults.finisher.end_wait_s;
+            config_.finisher.end_wait_max_s = defaults.finisher.end_wait_max_s;
+        }
+        if (config_.finisher.retry_max_s < config_.finisher.retry_s) {
+            keep(pair_error(root, "retry_max_s", "retry_s"));
+            config_.finisher.retry_s = defaults.finisher.retry_s;
+            config_.finisher.retry_max_s = defaults.finisher.retry_max_s;
+        }
+        first = std::move(first_);
+        return std::move(config_);
+    }
+
     Result<Config> parse(const toml::table &root) {
         if (Status status = table("", root); !status) {
             return status.error();
@@ -112,6 +131,14 @@ public:
     }
 
 private:
+    /// Goes on after an error where that is wanted.
+    bool keep(const Error &error) {
+        if (lenient_ && !first_) {
+            first_ = error;
+        }
+        return lenient_;
+    }
+
     Error error(const toml::node &node, std::string_view key, std::string_view complaint,
                 std::string_view valid) const {
         return {Errc::usage, fmt::format("{}:{}: key '{}': {}{}{}", name_, node.source().begin.line, printable(key),
@@ -132,7 +159,7 @@ private:
     Status table(const std::string &section, const toml::table &values) {
         for (const auto &[toml_key, node] : values) {
             const std::string name(toml_key.str());
-            if (Status status = one(section, name, node); !status) {
+            if (Status status = one(section, name, node); !status && !keep(status.error())) {
                 return status;
             }
         }
@@ -184,7 +211,7 @@ private:
         for (const auto &[toml_key, node] : values) {
             const std::string name(toml_key.str());
             Status status = section == "payload_ceilings" ? ceiling(name, node) : addresses(name, node);
-            if (!status) {
+            if (!status && !keep(status.error())) {
                 return status;
             }
         }
@@ -229,9 +256,20 @@ private:
 
     std::string name_;
     Config config_;
+    bool lenient_ = false;
+    std::optional<Error> first_;
 };
 
 } // namespace
+
+Config parse_good_keys(const std::string &text, const std::string &name, std::optional<Error> &first) {
+    try {
+        return Parser(name).parse_good_keys(toml::parse(text), first);
+    } catch (const toml::parse_error &error) {
+        first = Error{Errc::usage, fmt::format("{}:{}: {}", name, error.source().begin.line, error.description())};
+        return {};
+    }
+}
 
 Result<Config> parse_config(const std::string &text, const std::string &name) {
     try {

@@ -209,8 +209,8 @@ JobEvidence build_evidence(const EvidenceSource &source, const Config &config) {
                                 records.end_note, records.end_refused, source.spool_problem);
         // A node that wrote no END into a spool in order was not there at the end. Slurm's job state does not tell: the
         // job may have ended before Slurm noticed.
-        node.slurmd_died = !node.end && records.end_note.empty() && records.end_refused.empty() &&
-                           source.spool_problem.empty();
+        // Anybody can leave a note or a forged record in the node's name: neither tells anything about it.
+        node.slurmd_died = !node.end && source.spool_problem.empty();
         evidence.nodes.push_back(std::move(node));
     }
     evidence.scout = choose_scout(paired);

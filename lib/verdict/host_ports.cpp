@@ -96,7 +96,7 @@ private:
         };
         say(node.start.has_value(), "START", node.start_problem);
         say(node.end.has_value(), "END", node.end_problem);
-        return node.slurmd_died ? reason + "; the node failed during the job" : reason;
+        return node.slurmd_died ? reason + "; the node may have failed during the job" : reason;
     }
 
     std::string no_port_reason(const NodeEvidence &node) {

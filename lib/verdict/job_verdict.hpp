@@ -34,7 +34,7 @@ struct NodeEvidence {
     std::string node;
     std::optional<NodeSnapshot> start, end;
     std::string start_problem, end_problem; ///< why there is none: "no END record within 20 s", "refused: uid 1000", ...
-    bool slurmd_died = false; ///< Slurm says the node failed during the job
+    bool slurmd_died = false; ///< it was silent at the end, though the spool is in order
 };
 
 struct ScoutEvidence {

@@ -71,6 +71,15 @@ TEST(WriteFileAtomic, ReplacesAndSetsTheModeWhateverTheUmask) {
     EXPECT_EQ(directory.read("f"), "new");
     EXPECT_EQ(mode_of(directory.path("f")), 0644U);
 }
+TEST(WriteFileAtomic, RefusesToReplaceWhatIsNoRegularFile) {
+    const TemporaryDirectory directory;
+    const std::string fifo = directory.path() + "/fifo"; // a device would be broken if this failed
+    ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+    const auto status = write_file_atomic(fifo, "x");
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.error().message, fifo + ": not a regular file, not replaced");
+}
+
 TEST(WriteFileAtomic, LeavesNoTemporaryBehind) {
     const TemporaryDirectory directory;
     ASSERT_TRUE(write_file_atomic(directory.path("f"), "x").ok());

@@ -115,11 +115,17 @@ TEST_F(Evidence, ANodeWithoutEndDiedWhateverStateTheJobEndedIn) {
     }
 }
 
-TEST_F(Evidence, ANodeThatCouldNotSignOrWriteItsEndDidNotDie) {
-    note("node02", 101 * second_ns, "end: munge away");
-    EXPECT_FALSE(build().nodes[1].slurmd_died) << "by its note";
+TEST_F(Evidence, WhatAnybodyCanLeaveInTheSpoolKeepsNoDeadNodeAlive) {
+    note("node01", 101 * second_ns, "end: munge away");
+    refused({7, "node02", 101 * second_ns, RecordKind::end}, "forged: uid 1000");
+    const auto evidence = build();
+    EXPECT_TRUE(evidence.nodes[0].slurmd_died) << "a note";
+    EXPECT_TRUE(evidence.nodes[1].slurmd_died) << "a forged record";
+}
+
+TEST_F(Evidence, ASpoolThatCannotBeWrittenToSaysNothingOfTheNodes) {
     spool_problem = "/spool/reports: Read-only file system";
-    EXPECT_FALSE(build().nodes[0].slurmd_died) << "by the spool";
+    EXPECT_FALSE(build().nodes[0].slurmd_died);
 }
 
 TEST_F(Evidence, WithoutAMapSaysSo) {
