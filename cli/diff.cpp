@@ -18,7 +18,7 @@ struct Options {
 
 int run(const Context &context, const Options &options) {
     if (options.profile == "roce") {
-        return fail(exit_status::usage, "diff: profile roce is not supported in this version; use --profile ib");
+        return fail(exit_status::usage, "diff: profile roce is not supported; valid: ib");
     }
     const auto bytes = parse_bytes(options.bytes);
     if (!bytes && !options.bytes.empty()) {
