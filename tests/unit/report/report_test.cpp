@@ -89,7 +89,8 @@ TEST(ReportJson, TellsTheMainCase) {
 
 TEST(ReportJson, GroupPortsCarryTheMeasuredDeltas) {
     MainJob job;
-    for (const ordered_json &group : report_of(job)["routes"]["groups"]) {
+    const ordered_json report = report_of(job);
+    for (const ordered_json &group : report["routes"]["groups"]) {
         for (const ordered_json &port : group["ports"]) {
             EXPECT_TRUE(port.contains("xmit_bytes") && port.contains("rcv_bytes") && port.contains("xmit_wait"));
         }
