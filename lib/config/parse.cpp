@@ -98,45 +98,29 @@ class Parser {
 public:
     explicit Parser(std::string name) : name_(std::move(name)) {}
 
-    /// What is right of it; `first` becomes the first error, and every key in error keeps its default.
-    Config parse_good_keys(const toml::table &root, std::optional<Error> &first) {
-        lenient_ = true;
-        (void)table("", root);
-        const Config defaults;
-        if (config_.finisher.end_wait_max_s < config_.finisher.end_wait_s) {
-            keep(pair_error(root, "end_wait_max_s", "end_wait_s"));
-            config_.finisher.end_wait_s = defaults.finisher.end_wait_s;
-            config_.finisher.end_wait_max_s = defaults.finisher.end_wait_max_s;
-        }
-        if (config_.finisher.retry_max_s < config_.finisher.retry_s) {
-            keep(pair_error(root, "retry_max_s", "retry_s"));
-            config_.finisher.retry_s = defaults.finisher.retry_s;
-            config_.finisher.retry_max_s = defaults.finisher.retry_max_s;
-        }
+    /// What is right of it; a key in error keeps its default, and `first` becomes the first error.
+    Config parse(const toml::table &root, std::optional<Error> &first) {
+        table("", root);
+        ordered(root, "end_wait_s", &Config::Finisher::end_wait_s, "end_wait_max_s", &Config::Finisher::end_wait_max_s);
+        ordered(root, "retry_s", &Config::Finisher::retry_s, "retry_max_s", &Config::Finisher::retry_max_s);
         first = std::move(first_);
         return std::move(config_);
     }
 
-    Result<Config> parse(const toml::table &root) {
-        if (Status status = table("", root); !status) {
-            return status.error();
+private:
+    void keep(const Status &status) {
+        if (!status && !first_) {
+            first_ = status.error();
         }
-        if (config_.finisher.end_wait_max_s < config_.finisher.end_wait_s) {
-            return pair_error(root, "end_wait_max_s", "end_wait_s");
-        }
-        if (config_.finisher.retry_max_s < config_.finisher.retry_s) {
-            return pair_error(root, "retry_max_s", "retry_s");
-        }
-        return std::move(config_);
     }
 
-private:
-    /// Goes on after an error where that is wanted.
-    bool keep(const Error &error) {
-        if (lenient_ && !first_) {
-            first_ = error;
+    void ordered(const toml::table &root, const char *shorter, unsigned Config::Finisher::*least, const char *longer,
+                 unsigned Config::Finisher::*most) {
+        if (config_.finisher.*most < config_.finisher.*least) {
+            keep(pair_error(root, longer, shorter));
+            config_.finisher.*least = Config{}.finisher.*least;
+            config_.finisher.*most = Config{}.finisher.*most;
         }
-        return lenient_;
     }
 
     Error error(const toml::node &node, std::string_view key, std::string_view complaint,
@@ -156,14 +140,10 @@ private:
                      fmt::format("at least {}", shorter));
     }
 
-    Status table(const std::string &section, const toml::table &values) {
+    void table(const std::string &section, const toml::table &values) {
         for (const auto &[toml_key, node] : values) {
-            const std::string name(toml_key.str());
-            if (Status status = one(section, name, node); !status && !keep(status.error())) {
-                return status;
-            }
+            keep(one(section, std::string(toml_key.str()), node));
         }
-        return {};
     }
 
     Status one(const std::string &section, const std::string &name, const toml::node &node) {
@@ -184,7 +164,8 @@ private:
                 if (inner == nullptr) {
                     return error(node, path, "not a section", fmt::format("[{}]", path));
                 }
-                return known.free_keys ? free_table(path, *inner) : table(path, *inner);
+                known.free_keys ? free_table(path, *inner) : table(path, *inner);
+                return {};
             }
         }
         return error(node, path, "not known", names_in(section));
@@ -207,15 +188,11 @@ private:
         return fmt::format("{}", fmt::join(names, ", "));
     }
 
-    Status free_table(const std::string &section, const toml::table &values) {
+    void free_table(const std::string &section, const toml::table &values) {
         for (const auto &[toml_key, node] : values) {
             const std::string name(toml_key.str());
-            Status status = section == "payload_ceilings" ? ceiling(name, node) : addresses(name, node);
-            if (!status && !keep(status.error())) {
-                return status;
-            }
+            keep(section == "payload_ceilings" ? ceiling(name, node) : addresses(name, node));
         }
-        return {};
     }
 
     Status ceiling(const std::string &kind, const toml::node &node) {
@@ -256,7 +233,6 @@ private:
 
     std::string name_;
     Config config_;
-    bool lenient_ = false;
     std::optional<Error> first_;
 };
 
@@ -264,7 +240,7 @@ private:
 
 Config parse_good_keys(const std::string &text, const std::string &name, std::optional<Error> &first) {
     try {
-        return Parser(name).parse_good_keys(toml::parse(text), first);
+        return Parser(name).parse(toml::parse(text), first);
     } catch (const toml::parse_error &error) {
         first = Error{Errc::usage, fmt::format("{}:{}: {}", name, error.source().begin.line, error.description())};
         return {};
@@ -272,11 +248,12 @@ Config parse_good_keys(const std::string &text, const std::string &name, std::op
 }
 
 Result<Config> parse_config(const std::string &text, const std::string &name) {
-    try {
-        return Parser(name).parse(toml::parse(text));
-    } catch (const toml::parse_error &error) {
-        return Error{Errc::usage, fmt::format("{}:{}: {}", name, error.source().begin.line, error.description())};
+    std::optional<Error> first;
+    Config config = parse_good_keys(text, name, first);
+    if (first) {
+        return *first;
     }
+    return config;
 }
 
 } // namespace fabric_check

@@ -19,17 +19,6 @@ constexpr std::size_t lids_per_block = 64;
 // Directed routes all leave through our own port and the first switch: deeper queues there drop SMPs.
 constexpr unsigned discovery_window = 16;
 
-const char *words(mad::Outcome outcome) {
-    switch (outcome) {
-    case mad::Outcome::unsupported:
-        return "refused";
-    case mad::Outcome::malformed:
-        return "answered with too few bytes";
-    default:
-        return "no answer";
-    }
-}
-
 struct FabricDeleter {
     void operator()(ibnd_fabric_t *fabric) const { ibnd_destroy_fabric(fabric); }
 };
@@ -80,7 +69,7 @@ private:
         const auto info =
             reply.outcome == mad::Outcome::ok ? mad::decode_switch_info(reply.data) : std::nullopt;
         if (!info) {
-            problem(index, fmt::format("SwitchInfo: {}; its forwarding table is not known", words(reply.outcome)));
+            problem(index, fmt::format("SwitchInfo: {}; its forwarding table is not known", mad::words(reply.outcome)));
             return;
         }
         const unsigned blocks = info->blocks();
@@ -100,7 +89,7 @@ private:
                       node.lft.begin() + static_cast<std::ptrdiff_t>(block * lids_per_block));
         else
             problem(index, fmt::format("forwarding table, LIDs {}-{}: {}", block * lids_per_block,
-                                      block * lids_per_block + lids_per_block - 1, words(reply.outcome)));
+                                      block * lids_per_block + lids_per_block - 1, mad::words(reply.outcome)));
         ++done_;
         if (progress_)
             progress_("tables", done_, total_);

@@ -172,14 +172,15 @@ Finisher::Step Finisher::finish(const Ticket &ticket, Attempt &attempt, const st
 
     bool judged = false;
     auto line = line_of_report(spool_, instance.job);
-    if (!line && never_ran(instance, window)) {
+    const auto spool_problem = line ? std::string() : index_problem_.empty() ? check_spool(spool_) : index_problem_;
+    if (!line && spool_problem.empty() && never_ran(instance, window)) {
         log(Log::Level::warning, ticket, "no node left a record: its prologs never ran; no line");
         if (auto removed = remove_ticket(state_, ticket); !removed)
             return again(ticket, attempt, removed.error().message, backoff(attempt));
         return Step::done;
     }
     if (!line)
-        line = line_for(ticket, attempt, instance, window, &judged);
+        line = line_for(ticket, attempt, instance, window, spool_problem, &judged);
     if (!line)
         return Step::later;
     if (auto attached = attach(instance, *line); !attached) {
@@ -197,22 +198,21 @@ Finisher::Step Finisher::finish(const Ticket &ticket, Attempt &attempt, const st
 /// A gate's requeue, or hooks that are not installed: nothing was measured, and there is nothing to say. A spool that is
 /// not in order is another matter.
 bool Finisher::never_ran(const JobInstance &instance, const PairingWindow &window) {
-    if (!index_problem_.empty() || !check_spool(spool_).empty())
-        return false;
     const auto paired = pair_nodes(instance.job.node_names, records_[instance.job.id], window);
     return std::none_of(paired.begin(), paired.end(), [](const NodeRecords &node) { return node.any(); });
 }
 
 /// Judges the job and writes its report. Nothing: try again later.
 std::optional<std::string> Finisher::line_for(const Ticket &ticket, Attempt &attempt, const JobInstance &instance,
-                                              const PairingWindow &window, bool *judged) {
+                                              const PairingWindow &window, const std::string &spool_problem,
+                                              bool *judged) {
     load_map();
     EvidenceSource source;
     source.job = instance.job;
     source.records = &records_[ticket.job_id];
     source.window = window;
     source.waited_s = static_cast<unsigned>(std::max<std::int64_t>((world_.now_ns() - ticket.time_ns) / second, 0));
-    source.spool_problem = index_problem_.empty() ? check_spool(spool_) : index_problem_;
+    source.spool_problem = spool_problem;
     source.map = map_.get();
     source.map_problem = map_problem_;
 
@@ -302,15 +302,14 @@ void Finisher::consume(const Ticket &ticket, const JobInstance &instance, const 
         return;
     auto &known = records_[ticket.job_id];
     const auto paired = pair_nodes(instance.job.node_names, known, window);
+    // Found before any is forgotten: `paired` points into `known`.
+    const auto consumed = consumed_by(paired, (*index_)[ticket.job_id], window);
     std::string problem;
-    for (const auto &name : consumed_by(paired, (*index_)[ticket.job_id], window)) {
+    for (const auto &name : consumed) {
         if (auto removed = remove_record(spool_, name); !removed && problem.empty())
             problem = removed.error().message;
+        known.erase(name.file_name());
     }
-    std::set<std::string> gone;
-    for (const auto &name : consumed_by(paired, (*index_)[ticket.job_id], window))
-        gone.insert(name.file_name());
-    std::erase_if(known, [&](const auto &entry) { return gone.contains(entry.first); });
     if (!problem.empty())
         log(Log::Level::warning, ticket,
             "records not removed: " + problem + "; SlurmUser should own " + spool_.records());

@@ -62,7 +62,7 @@ private:
                 JobInstance instance);
     bool never_ran(const JobInstance &instance, const PairingWindow &window);
     std::optional<std::string> line_for(const Ticket &ticket, Attempt &attempt, const JobInstance &instance,
-                                        const PairingWindow &window, bool *judged);
+                                        const PairingWindow &window, const std::string &spool_problem, bool *judged);
     Status attach(const JobInstance &instance, const std::string &line);
     Status verify_new(const Ticket &ticket, std::size_t node_count);
     void consume(const Ticket &ticket, const JobInstance &instance, const PairingWindow &window);

@@ -44,6 +44,17 @@ std::uint32_t transaction_of(const Received &received) {
 
 } // namespace
 
+const char *words(Outcome outcome) noexcept {
+    switch (outcome) {
+    case Outcome::unsupported:
+        return "refused";
+    case Outcome::malformed:
+        return "answered with too few bytes";
+    default:
+        return "no answer";
+    }
+}
+
 Absence absence_of(Outcome outcome) noexcept {
     switch (outcome) {
     case Outcome::unsupported:

@@ -23,6 +23,7 @@ enum class Outcome : std::uint8_t {
     malformed,   ///< an answer too short to hold its attribute
 };
 Absence absence_of(Outcome outcome) noexcept; ///< not for Outcome::ok
+const char *words(Outcome outcome) noexcept;  ///< "refused", "no answer", ...: for reports; not for Outcome::ok
 
 /// An attribute to Get. Payload fields other than `port_select` are zero.
 struct Request {

@@ -17,17 +17,6 @@ namespace {
 
 using SwitchPortKey = std::pair<std::uint32_t, unsigned>; ///< index into Map::nodes, port
 
-const char *words(mad::Outcome outcome) {
-    switch (outcome) {
-    case mad::Outcome::unsupported:
-        return "refused";
-    case mad::Outcome::malformed:
-        return "answered with too few bytes";
-    default:
-        return "no answer";
-    }
-}
-
 /// The switch end of a host's link, or no_node.
 SwitchPortKey facing(const fabric::Map &map, const fabric::Endpoint &host) {
     const auto &ports = map.nodes[host.node].ports;
@@ -155,7 +144,7 @@ private:
                     ports[key.second].rate.speed == "FDR10" && ports[key.second].rate.lanes == port.rate.lanes)
                     port.rate = ports[key.second].rate;
             } else {
-                silent_[{map_.display_name(key.first), words(reading.info_outcome)}].insert(port.port);
+                silent_[{map_.display_name(key.first), mad::words(reading.info_outcome)}].insert(port.port);
             }
             port.counters = std::move(reading.counters);
             out_.ports.push_back(std::move(port));
