@@ -41,7 +41,7 @@ const JobInstance *choose_instance(const std::vector<JobInstance> &instances, co
         if (latest == nullptr || instance.job.start >= latest->job.start)
             latest = &instance;
     }
-    if (latest == nullptr || !latest->ended)
+    if (latest == nullptr || !latest->ended || (!latest->start_recorded && !patient))
         return nullptr;
     const bool exact = ticket.start != 0;
     if (!exact && !patient && filed - latest->job.end > usual_delay_s)

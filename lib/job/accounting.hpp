@@ -22,6 +22,9 @@ struct JobInstance {
     JobInfo job; ///< restart is its index among the job's records
     std::int64_t submit = 0;
     bool ended = false; ///< the end is recorded, with a terminal state
+    /// The start is recorded, too. Of a short job the database may hear of the end first; until the start's message has
+    /// come, the record has neither partition, name, array nor heterogeneous ids, and its first node alone.
+    bool start_recorded = true;
     std::string system_comment, admin_comment, comment;
     const std::string &field(CommentField which) const;
 };
@@ -45,7 +48,7 @@ public:
 ///
 /// `patient` is for tickets that have waited long: it accepts an instance that ended long before the ticket was filed
 /// (slurmctld runs EpilogSlurmctld again after a restart). Before that, such an instance may as well be the previous one,
-/// with ours not yet in the database.
+/// with ours not yet in the database. It also accepts one whose start was never recorded.
 const JobInstance *choose_instance(const std::vector<JobInstance> &instances, const Ticket &ticket, bool patient);
 
 /// slurmdbd through libslurm, by this slurm.conf (empty: Slurm's own). One connection, reopened after a failure. The

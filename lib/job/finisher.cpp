@@ -159,8 +159,7 @@ Finisher::Step Finisher::work_on(const Ticket &ticket, Attempt &attempt) {
 
 Finisher::Step Finisher::finish(const Ticket &ticket, Attempt &attempt, const std::vector<JobInstance> &instances,
                                 JobInstance instance) {
-    // By slurmctld's word, not the database's: a short job's record names its first node alone until a late job-start
-    // message has come, with the end recorded already.
+    // By slurmctld's word, not the database's, whose record may name its first node alone (JobInstance::start_recorded).
     if (auto nodes = expand_hostlist(ticket.nodes)) {
         instance.job.nodes = ticket.nodes;
         instance.job.node_names = std::move(*nodes);

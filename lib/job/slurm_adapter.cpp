@@ -90,6 +90,7 @@ JobInstance instance_of(const slurmdb_job_rec_t &record) {
         job.node_names = std::move(*names);
     instance.submit = record.submit;
     instance.ended = record.end > 0 && is_terminal(record.state);
+    instance.start_recorded = !job.partition.empty(); // every started job has one
     instance.system_comment = text(record.system_comment);
     instance.admin_comment = text(record.admin_comment);
     instance.comment = text(record.derived_es);

@@ -59,6 +59,8 @@ await_lines "$job" 2
 expect_match "$(lines "$job")" "$job\+0\|fabric=[^|]* nodes=node\[01-02\]"
 expect_match "$(lines "$job")" "$job\+1\|fabric=[^|]* nodes=node\[03-04\]"
 expect_exit 0 lab exec fabric-check report "$job+1" > /dev/null
+expect_equal "$(json "$FABRIC_CHECK_LAB/spool/reports/$job.0.json" '[d["job"]["partition"], d["job"]["name"], d["job"]["het_job_offset"]]')" \
+    '["lab", "wrap", 0]' "what a late message of the start tells"
 pass "each component of a heterogeneous job has its line"
 
 # --- what others wrote is kept: by a job's own admin comment, and by an operator after the end

@@ -45,6 +45,13 @@ TEST(ChooseInstance, WaitsForTheEndOfARunningRecord) {
     EXPECT_EQ(chosen({instance(100, 200), instance(300, 0, false)}, ticket_at(400)), -1);
 }
 
+TEST(ChooseInstance, WaitsForAStartThatComesAfterTheEndButNotForEver) {
+    auto half = instance(100, 200);
+    half.start_recorded = false;
+    EXPECT_EQ(chosen({half}, ticket_at(200)), -1);
+    EXPECT_EQ(chosen({half}, ticket_at(200), true), 100);
+}
+
 TEST(ChooseInstance, DoesNotTakeThePreviousWhileOursIsMissing) {
     EXPECT_EQ(chosen({instance(100, 200)}, ticket_at(260)), 100);
     EXPECT_EQ(chosen({instance(100, 200)}, ticket_at(261)), -1);
