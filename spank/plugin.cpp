@@ -25,7 +25,9 @@ namespace {
 std::optional<fabric_check::Mode> chosen;
 
 /// Where a user waits for an answer, and a refusal harms nobody else.
-bool submitting() { return spank_context() == S_CTX_ALLOCATOR || spank_context() == S_CTX_LOCAL; }
+bool submitting() {
+    return spank_context() == S_CTX_ALLOCATOR || spank_context() == S_CTX_LOCAL;
+}
 
 int refuse(const std::string &message) {
     slurm_error("fabric-check: %s", message.c_str());
@@ -70,7 +72,8 @@ extern "C" EXPORTED int slurm_spank_init(spank_t spank, int argument_count, char
 extern "C" EXPORTED int slurm_spank_init_post_opt(spank_t spank, int /*argument_count*/, char * /*arguments*/[]) {
     if (!submitting() || !chosen)
         return 0;
-    if (const auto error = spank_job_control_setenv(spank, "FABRIC_CHECK", to_string(*chosen), 1); error != ESPANK_SUCCESS)
+    if (const auto error = spank_job_control_setenv(spank, "FABRIC_CHECK", to_string(*chosen), 1);
+        error != ESPANK_SUCCESS)
         slurm_error("fabric-check: the mode does not reach the hooks: %s", spank_strerror(error));
     return 0;
 }

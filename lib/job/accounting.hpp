@@ -47,13 +47,13 @@ public:
 /// (yet), or when it has not ended. Where Slurm told the hook the start time, it is the one with that start. Pure.
 ///
 /// `patient` is for tickets that have waited long: it accepts an instance that ended long before the ticket was filed
-/// (slurmctld runs EpilogSlurmctld again after a restart). Before that, such an instance may as well be the previous one,
-/// with ours not yet in the database. It also accepts one whose start was never recorded.
+/// (slurmctld runs EpilogSlurmctld again after a restart). Before that, such an instance may as well be the previous
+/// one, with ours not yet in the database. It also accepts one whose start was never recorded.
 const JobInstance *choose_instance(const std::vector<JobInstance> &instances, const Ticket &ticket, bool patient);
 
 /// slurmdbd through libslurm, by this slurm.conf (empty: Slurm's own). One connection, reopened after a failure. The
-/// only user of libslurm. Initialises it once for the process; libslurm ends the process when slurm.conf is unusable, so
-/// what can be checked is checked before.
+/// only user of libslurm. Initialises it once for the process; libslurm ends the process when slurm.conf is unusable,
+/// so what can be checked is checked before.
 Result<std::unique_ptr<Accounting>> slurm_accounting(const std::string &slurm_conf);
 
 } // namespace fabric_check

@@ -10,8 +10,8 @@
 
 namespace fabric_check {
 
-void run_controller_hook(const ControllerHookEnvironment &environment, const Config &config, std::int64_t now_ns, Log &log,
-                         const std::function<Status()> &start) noexcept {
+void run_controller_hook(const ControllerHookEnvironment &environment, const Config &config, std::int64_t now_ns,
+                         Log &log, const std::function<Status()> &start) noexcept {
     try {
         auto ticket = environment.ticket;
         ticket.time_ns = now_ns;

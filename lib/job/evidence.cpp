@@ -17,10 +17,10 @@ struct Candidates {
     std::vector<const VerifiedRecord *> starts, ends, scout_starts, scout_ends, notes, refused;
 };
 
-Candidates *sorted_in(Candidates &all, const VerifiedRecord &record) {
+void sort_in(Candidates &all, const VerifiedRecord &record) {
     if (!record.refused.empty()) {
         all.refused.push_back(&record);
-        return &all;
+        return;
     }
     switch (record.name.kind) {
     case RecordKind::start:
@@ -39,13 +39,13 @@ Candidates *sorted_in(Candidates &all, const VerifiedRecord &record) {
         all.notes.push_back(&record);
         break;
     }
-    return &all;
 }
 
 void pair_into(const std::vector<const VerifiedRecord *> &starts, const std::vector<const VerifiedRecord *> &ends,
                const PairingWindow &window, const VerifiedRecord *&start, const VerifiedRecord *&end) {
     const auto times = [](const std::vector<const VerifiedRecord *> &records) {
         std::vector<std::int64_t> result;
+        result.reserve(records.size());
         for (const auto *record : records)
             result.push_back(record->name.time_ns);
         return result;
@@ -107,7 +107,9 @@ const NodeSnapshot *node_of(const VerifiedRecord *record) {
     return record != nullptr && record->record ? std::get_if<NodeSnapshot>(&record->record->snapshot) : nullptr;
 }
 
-std::size_t fullness(const ScoutSnapshot *snapshot) { return snapshot == nullptr ? 0 : snapshot->ports.size(); }
+std::size_t fullness(const ScoutSnapshot *snapshot) {
+    return snapshot == nullptr ? 0 : snapshot->ports.size();
+}
 
 void list_problems(JobEvidence &evidence, const JobRecords &records, const PairingWindow &window) {
     std::size_t refusals = 0;
@@ -147,7 +149,7 @@ std::vector<NodeRecords> pair_nodes(const std::vector<std::string> &nodes, const
                                     const PairingWindow &window) {
     std::unordered_map<std::string, Candidates> by_node;
     for (const auto &[file, record] : records)
-        sorted_in(by_node[record.name.node], record);
+        sort_in(by_node[record.name.node], record);
     std::vector<NodeRecords> result;
     result.reserve(nodes.size());
     for (const auto &node : nodes) {

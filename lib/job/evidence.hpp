@@ -20,7 +20,7 @@ using JobRecords = std::map<std::string, VerifiedRecord>;
 struct NodeRecords {
     const VerifiedRecord *start = nullptr, *end = nullptr;
     const VerifiedRecord *scout_start = nullptr, *scout_end = nullptr;
-    std::string start_note, end_note; ///< what the node's unsigned notes say; empty: none
+    std::string start_note, end_note;       ///< what the node's unsigned notes say; empty: none
     std::string start_refused, end_refused; ///< why a record was refused; empty: none was
     /// The node left something, be it a word without a signature: its prolog or epilog ran.
     bool any() const {
@@ -39,13 +39,13 @@ ScoutEvidence choose_scout(const std::vector<NodeRecords> &nodes);
 
 /// What build_evidence starts from.
 struct EvidenceSource {
-    JobInfo job;                 ///< node_names: one NodeEvidence each
+    JobInfo job; ///< node_names: one NodeEvidence each
     const JobRecords *records = nullptr;
     PairingWindow window;
-    unsigned waited_s = 0;       ///< for END records, for the report
-    std::string spool_problem;   ///< empty: the spool is in order
+    unsigned waited_s = 0;     ///< for END records, for the report
+    std::string spool_problem; ///< empty: the spool is in order
     const fabric::Map *map = nullptr;
-    std::string map_problem;     ///< why there is no map; empty: there simply is none yet
+    std::string map_problem; ///< why there is no map; empty: there simply is none yet
 };
 
 /// Everything judge_job needs, routes by the LFT blocks live at start and end included.

@@ -16,12 +16,12 @@ namespace fabric_check {
 namespace {
 
 constexpr std::int64_t second = 1'000'000'000;
-constexpr std::int64_t poll = second / 2;         ///< while END records are awaited
-constexpr std::int64_t queue_poll = second / 2;   ///< for tickets that came meanwhile
-constexpr std::int64_t patience = 600 * second;   ///< until an instance that ended long before its ticket is accepted
+constexpr std::int64_t poll = second / 2;       ///< while END records are awaited
+constexpr std::int64_t queue_poll = second / 2; ///< for tickets that came meanwhile
+constexpr std::int64_t patience = 600 * second; ///< until an instance that ended long before its ticket is accepted
 /// slurmdbd's users shall have their lines within a minute of its return, and a refused connection costs it nothing.
 constexpr std::int64_t away_pause_max = 10 * second;
-constexpr std::int64_t expire_every = 6 * 3600 * second;
+constexpr std::int64_t expire_every = 6L * 3600 * second;
 constexpr std::uint32_t nobody = 65534;
 
 } // namespace
@@ -76,7 +76,8 @@ Result<Finisher::Pass> Finisher::pass() {
     return result;
 }
 
-Finisher::Step Finisher::again(const Ticket &ticket, Attempt &attempt, const std::string &reason, std::int64_t pause_ns) {
+Finisher::Step Finisher::again(const Ticket &ticket, Attempt &attempt, const std::string &reason,
+                               std::int64_t pause_ns) {
     if (reason != attempt.last_reason && !reason.empty())
         log(Log::Level::warning, ticket, reason + "; the ticket stays");
     attempt.last_reason = reason;
@@ -95,8 +96,8 @@ Finisher::Step Finisher::work_on(const Ticket &ticket, Attempt &attempt) {
     const auto now = world_.now_ns();
     const auto age = now - ticket.time_ns;
     if (age > static_cast<std::int64_t>(config_.finisher.give_up_h) * 3600 * second) {
-        log(Log::Level::error, ticket, "given up after " + std::to_string(config_.finisher.give_up_h) +
-                                           " h: " + attempt.last_reason);
+        log(Log::Level::error, ticket,
+            "given up after " + std::to_string(config_.finisher.give_up_h) + " h: " + attempt.last_reason);
         (void)remove_ticket(state_, ticket).ok();
         return Step::done;
     }
@@ -230,7 +231,8 @@ std::optional<std::string> Finisher::line_for(const Ticket &ticket, Attempt &att
         }
         const auto verdict = judge_job(evidence, config_);
         const auto line = format_line(line_fields(evidence, verdict));
-        const auto report = report_json(evidence, verdict).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+        const auto report =
+            report_json(evidence, verdict).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
         if (auto written = write_report(spool_, instance.job, report + "\n"); !written)
             log(Log::Level::error, ticket, "report not written: " + written.error().message);
         learn(evidence);
@@ -279,8 +281,9 @@ Status Finisher::verify_new(const Ticket &ticket, std::size_t node_count) {
             if (owner && *owner != 0 && *owner != world_.slurm_uid && *owner != nobody) {
                 if (flooded_.insert(std::to_string(ticket.job_id) + "." + std::to_string(*owner)).second)
                     floods_[ticket.job_id].push_back(
-                        {"spool", "", "uid " + std::to_string(*owner) +
-                                          " owns many files that claim to be this job's records; all ignored"});
+                        {"spool", "",
+                         "uid " + std::to_string(*owner) +
+                             " owns many files that claim to be this job's records; all ignored"});
                 continue;
             }
         }
@@ -300,9 +303,8 @@ void Finisher::consume(const Ticket &ticket, const JobInstance &instance, const 
     if (!index_ || !index_->contains(ticket.job_id))
         return;
     auto &known = records_[ticket.job_id];
-    const auto paired = pair_nodes(instance.job.node_names, known, window);
-    // Found before any is forgotten: `paired` points into `known`.
-    const auto consumed = consumed_by(paired, (*index_)[ticket.job_id], window);
+    const auto consumed =
+        consumed_by(pair_nodes(instance.job.node_names, known, window), (*index_)[ticket.job_id], window);
     std::string problem;
     for (const auto &name : consumed) {
         if (auto removed = remove_record(spool_, name); !removed && problem.empty())

@@ -25,8 +25,8 @@ struct FinisherWorld {
     Signer *signer = nullptr;
     Accounting *accounting = nullptr;
     Log *log = nullptr;
-    std::uint32_t slurm_uid = 0;                               ///< whose records are believed beside root's
-    std::function<std::int64_t()> now_ns;                      ///< wall clock
+    std::uint32_t slurm_uid = 0;          ///< whose records are believed beside root's
+    std::function<std::int64_t()> now_ns; ///< wall clock
     std::function<void(std::chrono::milliseconds)> sleep;
 };
 
@@ -38,8 +38,8 @@ public:
     ~Finisher();
 
     struct Pass {
-        std::size_t left = 0;       ///< tickets still in the queue
-        std::int64_t next_ns = 0;   ///< when the first of them is due again
+        std::size_t left = 0;     ///< tickets still in the queue
+        std::int64_t next_ns = 0; ///< when the first of them is due again
     };
     /// Looks once at every ticket that is due. Never blocks on END records. An error: the queue cannot be read.
     Result<Pass> pass();
@@ -52,7 +52,7 @@ private:
         std::int64_t first_ns = 0, next_ns = 0;
         std::int64_t asked_ns = 0; ///< first answer of the database that did not hold our instance
         unsigned tries = 0;
-        std::string last_reason;   ///< logged once, not at every try
+        std::string last_reason; ///< logged once, not at every try
     };
     enum class Step : std::uint8_t { done, later };
 
@@ -78,21 +78,21 @@ private:
     SpoolLayout spool_;
     StateLayout state_;
     TrustPolicy trust_;
-    std::map<std::string, Attempt> attempts_;            ///< by ticket file
-    std::map<std::uint32_t, JobRecords> records_;        ///< verified so far, by job
-    std::set<std::string> flooded_;                      ///< job and owner, told once
+    std::map<std::string, Attempt> attempts_;     ///< by ticket file
+    std::map<std::uint32_t, JobRecords> records_; ///< verified so far, by job
+    std::set<std::string> flooded_;               ///< job and owner, told once
     std::map<std::uint32_t, std::vector<Problem>> floods_;
-    std::optional<SpoolIndex> index_;                    ///< of this pass
+    std::optional<SpoolIndex> index_; ///< of this pass
     std::string index_problem_;
-    std::int64_t accounting_next_ns_ = 0;                ///< slurmdbd is away: not asked before
+    std::int64_t accounting_next_ns_ = 0; ///< slurmdbd is away: not asked before
     unsigned accounting_tries_ = 0;
     std::unique_ptr<fabric::Map> map_;
     std::string map_stamp_, map_problem_;
     std::int64_t expired_ns_ = 0;
 };
 
-/// A whole finisher, from the process's environment. The exit code: 0; 2 when the configuration is wrong, 4 when the environment
-/// fails: the tickets stay.
+/// A whole finisher, from the process's environment. The exit code: 0; 2 when the configuration is wrong, 4 when the
+/// environment fails: the tickets stay.
 int finisher_main() noexcept;
 
 } // namespace fabric_check

@@ -12,7 +12,7 @@
 namespace fabric_check {
 namespace {
 
-constexpr std::size_t value_limit = 4 * 1024 * 1024;
+constexpr std::size_t value_limit = 4UL * 1024 * 1024;
 constexpr std::size_t short_limit = 1024;
 
 std::string value(const Environment &environment, const char *name, std::size_t limit = short_limit) {
@@ -99,8 +99,8 @@ Result<ControllerHookEnvironment> controller_hook_environment(const Environment 
     ticket.partition = value(environment, "SLURM_JOB_PARTITION");
     ticket.name = value(environment, "SLURM_JOB_NAME");
     ticket.cluster = value(environment, "SLURM_CLUSTER_NAME");
-    ticket.restart_count = number(environment, "SLURM_JOB_RESTART_COUNT")
-                               .value_or(number(environment, "SLURM_RESTART_COUNT").value_or(0));
+    ticket.restart_count =
+        number(environment, "SLURM_JOB_RESTART_COUNT").value_or(number(environment, "SLURM_RESTART_COUNT").value_or(0));
     ticket.array_job_id = number(environment, "SLURM_ARRAY_JOB_ID").value_or(0);
     ticket.array_task_id = number(environment, "SLURM_ARRAY_TASK_ID");
     ticket.het_job_id = number(environment, "SLURM_HET_JOB_ID").value_or(0);

@@ -19,16 +19,16 @@ using Environment = std::function<const char *(const char *name)>;
 /// What Slurm tells a Prolog or Epilog.
 struct NodeHookEnvironment {
     std::uint32_t job_id = 0;
-    std::string node;                 ///< SLURMD_NODENAME
-    std::vector<std::string> nodes;   ///< of the job, in Slurm's order
-    std::size_t index = 0;            ///< of this node among them; nodes.size() when it is not there
+    std::string node;               ///< SLURMD_NODENAME
+    std::vector<std::string> nodes; ///< of the job, in Slurm's order
+    std::size_t index = 0;          ///< of this node among them; nodes.size() when it is not there
     Mode mode = Mode::report;
     std::vector<std::string> remarks; ///< to log: what was odd and how it was taken
 };
 
 /// Accepts SLURM_JOB_NODELIST (23.02 and later) and SLURM_NODELIST (before). SPANK_FABRIC_CHECK comes from the user and
-/// is only a wish: anything but a known mode is logged and becomes `fallback`. A missing or odd job id or node name is an
-/// error naming the variable. Hostile bytes welcome. Fuzzed.
+/// is only a wish: anything but a known mode is logged and becomes `fallback`. A missing or odd job id or node name is
+/// an error naming the variable. Hostile bytes welcome. Fuzzed.
 Result<NodeHookEnvironment> node_hook_environment(const Environment &environment, Mode fallback);
 
 struct ControllerHookEnvironment {

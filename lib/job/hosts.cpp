@@ -9,7 +9,7 @@
 namespace fabric_check {
 namespace {
 
-constexpr std::size_t hosts_limit = 64 * 1024 * 1024;
+constexpr std::size_t hosts_limit = 64UL * 1024 * 1024;
 constexpr std::size_t ports_limit = 256;
 
 KnownHosts decode(const JsonReader &json) {

@@ -3,7 +3,9 @@
 
 namespace fabric_check {
 
-const char *to_string(Mode mode) noexcept { return mode == Mode::off ? "off" : "report"; }
+const char *to_string(Mode mode) noexcept {
+    return mode == Mode::off ? "off" : "report";
+}
 
 std::optional<Mode> parse_mode(std::string_view text) noexcept {
     for (const auto mode : {Mode::report, Mode::off})

@@ -26,9 +26,10 @@ class NodeHook {
 public:
     NodeHook(Phase phase, const NodeHookEnvironment &environment, const Config &config, NodeHookWorld &world,
              const Deadline &deadline)
-        : phase_(phase), environment_(environment), config_(config), world_(world), deadline_(deadline),
-          spool_{config.spool}, prefix_(std::string(phase == Phase::start ? "prolog" : "epilog") + ": job " +
-                                        std::to_string(environment.job_id) + " " + environment.node + ": ") {}
+        : phase_(phase), environment_(environment), config_(config), world_(world),
+          deadline_(deadline), spool_{config.spool},
+          prefix_(std::string(phase == Phase::start ? "prolog" : "epilog") + ": job " +
+                  std::to_string(environment.job_id) + " " + environment.node + ": ") {}
 
     void run() {
         const auto reader = slurm_uid(config_);
@@ -43,8 +44,8 @@ public:
         if (snapshot.time_ns == 0)
             snapshot.time_ns = wall_ns();
         for (const auto &problem : snapshot.problems)
-            log(Log::Level::warning, problem.where + (problem.counter.empty() ? "" : " " + problem.counter) + ": " +
-                                         problem.reason);
+            log(Log::Level::warning,
+                problem.where + (problem.counter.empty() ? "" : " " + problem.counter) + ": " + problem.reason);
         if (auto prepared = prepare_records(spool_, reader_uid_); !prepared)
             log(Log::Level::error, "spool: " + prepared.error().message);
         const auto ports = snapshot.ports.size();

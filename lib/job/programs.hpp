@@ -9,8 +9,8 @@
 
 namespace fabric_check {
 
-/// Absolute path of one of our programs ("fabric-check-finisher", "fabric-check"): in config.libexec when set, beside the
-/// running program (also ../bin and ../libexec/fabric-check of it), or where it was configured to be installed.
+/// Absolute path of one of our programs ("fabric-check-finisher", "fabric-check"): in config.libexec when set, beside
+/// the running program (also ../bin and ../libexec/fabric-check of it), or where it was configured to be installed.
 Result<std::string> find_program(const Config &config, const std::string &name);
 
 /// The uid of SlurmUser as configured (name or number; empty: root), who alone may read records.

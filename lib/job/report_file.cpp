@@ -11,7 +11,7 @@
 namespace fabric_check {
 namespace {
 
-constexpr std::size_t report_limit = 256 * 1024 * 1024;
+constexpr std::size_t report_limit = 256UL * 1024 * 1024;
 
 Status link_alias(const std::string &directory, const std::string &alias, const std::string &target) {
     const auto path = directory + "/" + alias;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Everything that depends on a release of Slurm. Written against 22.05; later releases rename the list types (auto takes
-// whatever they are), put fields in front of others (all are set by name) and change structure sizes (one build for each
-// major release).
+// Everything that depends on a release of Slurm. Written against 22.05; later releases rename the list types (auto
+// takes whatever they are), put fields in front of others (all are set by name) and change structure sizes (one build
+// for each major release).
 #include "base/hostlist.hpp"
 #include "base/text.hpp"
 #include "job/accounting.hpp"
@@ -18,7 +18,9 @@
 namespace fabric_check {
 namespace {
 
-std::string text(const char *value) { return value == nullptr ? std::string() : std::string(value); }
+std::string text(const char *value) {
+    return value == nullptr ? std::string() : std::string(value);
+}
 
 /// The list of an API call; its elements are destroyed as the list was told when it was made.
 template <class List> class OwnedList {
@@ -46,17 +48,20 @@ private:
 };
 
 /// A list that points to what it does not own.
-auto borrowed_list() { return OwnedList(slurm_list_create(nullptr)); }
+auto borrowed_list() {
+    return OwnedList(slurm_list_create(nullptr));
+}
 
-constexpr std::uint32_t terminal_states[] = {JOB_COMPLETE,  JOB_CANCELLED, JOB_FAILED,   JOB_TIMEOUT, JOB_NODE_FAIL,
-                                             JOB_PREEMPTED, JOB_BOOT_FAIL, JOB_DEADLINE, JOB_OOM,     JOB_REQUEUE,
-                                             JOB_REQUEUE_HOLD, JOB_SPECIAL_EXIT};
+constexpr std::uint32_t terminal_states[] = {JOB_COMPLETE,  JOB_CANCELLED, JOB_FAILED,       JOB_TIMEOUT,
+                                             JOB_NODE_FAIL, JOB_PREEMPTED, JOB_BOOT_FAIL,    JOB_DEADLINE,
+                                             JOB_OOM,       JOB_REQUEUE,   JOB_REQUEUE_HOLD, JOB_SPECIAL_EXIT};
 
 std::string state_name(std::uint32_t state) {
     if ((state & (JOB_REQUEUE | JOB_REQUEUE_HOLD | JOB_SPECIAL_EXIT)) != 0)
         return "REQUEUED";
-    static constexpr const char *names[] = {"PENDING", "RUNNING",   "SUSPENDED", "COMPLETED", "CANCELLED", "FAILED",
-                                            "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "DEADLINE",  "OUT_OF_MEMORY"};
+    static constexpr const char *names[] = {"PENDING",   "RUNNING",   "SUSPENDED", "COMPLETED",
+                                            "CANCELLED", "FAILED",    "TIMEOUT",   "NODE_FAIL",
+                                            "PREEMPTED", "BOOT_FAIL", "DEADLINE",  "OUT_OF_MEMORY"};
     const auto base = state & JOB_STATE_BASE;
     return base < std::size(names) ? names[base] : "UNKNOWN";
 }
@@ -66,7 +71,9 @@ bool is_terminal(std::uint32_t state) {
            (state & JOB_STATE_BASE) > JOB_SUSPENDED;
 }
 
-std::uint32_t known(std::uint32_t value) { return value == NO_VAL || value == INFINITE ? 0 : value; }
+std::uint32_t known(std::uint32_t value) {
+    return value == NO_VAL || value == INFINITE ? 0 : value;
+}
 
 JobInstance instance_of(const slurmdb_job_rec_t &record) {
     JobInstance instance;
@@ -267,8 +274,8 @@ private:
         close();
         const std::string reason = error == 0 ? "no answer" : text(slurm_strerror(error));
         if (error == ESLURM_ACCESS_DENIED)
-            return {Errc::denied, "slurmdbd: " + what + ": " + reason +
-                                      "; the finisher must run as SlurmUser, root or an Operator"};
+            return {Errc::denied,
+                    "slurmdbd: " + what + ": " + reason + "; the finisher must run as SlurmUser, root or an Operator"};
         return {Errc::unavailable, "slurmdbd: " + what + ": " + reason + "; is it running?"};
     }
 

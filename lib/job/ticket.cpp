@@ -13,7 +13,7 @@
 namespace fabric_check {
 namespace {
 
-constexpr std::size_t ticket_limit = 4 * 1024 * 1024; ///< the node list of the largest jobs included
+constexpr std::size_t ticket_limit = 4UL * 1024 * 1024; ///< the node list of the largest jobs included
 constexpr std::uint64_t u32 = std::numeric_limits<std::uint32_t>::max();
 
 Ticket decode(const JsonReader &json) {
@@ -42,7 +42,9 @@ Ticket decode(const JsonReader &json) {
 
 } // namespace
 
-std::string Ticket::file_name() const { return std::to_string(job_id) + "." + std::to_string(time_ns) + ".json"; }
+std::string Ticket::file_name() const {
+    return std::to_string(job_id) + "." + std::to_string(time_ns) + ".json";
+}
 
 std::string encode_ticket(const Ticket &ticket) {
     nlohmann::ordered_json json = {{"schema", "fabric-check/ticket/1"},

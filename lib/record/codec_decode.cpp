@@ -4,6 +4,7 @@
 #include "record/json_reader.hpp"
 #include "record/record_name.hpp"
 
+#include <fmt/format.h>
 #include <limits>
 
 namespace fabric_check {
@@ -23,8 +24,7 @@ constexpr std::size_t max_name = 256;
 template <class T> constexpr std::uint64_t max_of = std::numeric_limits<T>::max();
 
 /// The enumerator whose to_string is `text`.
-template <class Enum, std::size_t N>
-Enum one_of(const JsonReader &reader, const char *key, const Enum (&values)[N]) {
+template <class Enum, std::size_t N> Enum one_of(const JsonReader &reader, const char *key, const Enum (&values)[N]) {
     const auto text = reader.text(key, max_name);
     for (const auto value : values)
         if (text == to_string(value))
@@ -59,15 +59,15 @@ Counters decode_counters(const JsonReader &reader) {
     for (const auto &[name, value] : object.items()) {
         if (name.empty() || name.size() > max_name || name.find('\0') != std::string::npos)
             refuse(path, "bad counter name");
-        counters.emplace(name, decode_reading(value, path + "." + name));
+        counters.emplace(name, decode_reading(value, fmt::format("{}.{}", path, name)));
     }
     return counters;
 }
 
 LinkRate decode_rate(const JsonReader &reader) {
     const auto rate = reader.object("rate");
-    return {static_cast<unsigned>(rate.number("lanes", 64)), rate.text("speed", max_name),
-            rate.real("data_gbps", 1e6), rate.real("signalling_gbps", 1e6)};
+    return {static_cast<unsigned>(rate.number("lanes", 64)), rate.text("speed", max_name), rate.real("data_gbps", 1e6),
+            rate.real("signalling_gbps", 1e6)};
 }
 
 std::vector<Problem> decode_problems(const JsonReader &reader) {

@@ -62,8 +62,12 @@ void encode_into(ordered_json &json, const NodeSnapshot &snapshot) {
 }
 
 ordered_json encode(const SwitchPort &port) {
-    return {{"guid", guid_text(port.switch_guid)}, {"name", port.switch_name},   {"lid", port.switch_lid},
-            {"port", port.port},                   {"state", port.state},        {"rate", encode(port.rate)},
+    return {{"guid", guid_text(port.switch_guid)},
+            {"name", port.switch_name},
+            {"lid", port.switch_lid},
+            {"port", port.port},
+            {"state", port.state},
+            {"rate", encode(port.rate)},
             {"counters", encode(port.counters)}};
 }
 

@@ -68,8 +68,7 @@ public:
         if (payload.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
             return Error{Errc::malformed, "munge encode: payload too long"};
         char *credential = nullptr;
-        const auto code =
-            munge_encode(&credential, context.get(), payload.data(), static_cast<int>(payload.size()));
+        const auto code = munge_encode(&credential, context.get(), payload.data(), static_cast<int>(payload.size()));
         const Allocated<char> owner(credential);
         if (code != EMUNGE_SUCCESS)
             return munge_error("encode", code, context.get(), socket_);
@@ -126,6 +125,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Signer> munge_signer(const std::string &socket) { return std::make_unique<MungeSigner>(socket); }
+std::unique_ptr<Signer> munge_signer(const std::string &socket) {
+    return std::make_unique<MungeSigner>(socket);
+}
 
 } // namespace fabric_check

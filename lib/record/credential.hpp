@@ -13,8 +13,8 @@ namespace fabric_check {
 struct Credential {
     std::string payload;
     std::uint32_t uid = 0;
-    std::int64_t encoded_at = 0; ///< seconds since the epoch, signer's clock
-    std::string address;         ///< encode address, dotted
+    std::int64_t encoded_at = 0;            ///< seconds since the epoch, signer's clock
+    std::string address;                    ///< encode address, dotted
     bool expired = false, replayed = false; ///< both still verify: records outlive Munge's time-to-live
 };
 

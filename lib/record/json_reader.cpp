@@ -8,7 +8,9 @@
 
 namespace fabric_check {
 
-void refuse(const std::string &path, const std::string &what) { throw JsonRefused{path + ": " + what}; }
+void refuse(const std::string &path, const std::string &what) {
+    throw JsonRefused{path + ": " + what};
+}
 
 std::string guid_text(std::uint64_t guid) {
     static constexpr char digits[] = "0123456789abcdef";
@@ -23,9 +25,13 @@ JsonReader::JsonReader(const nlohmann::json &value, std::string path) : value_(&
         refuse(path_.empty() ? "document" : path_, "not an object");
 }
 
-std::string JsonReader::path(const char *key) const { return path_.empty() ? key : path_ + "." + key; }
+std::string JsonReader::path(const char *key) const {
+    return path_.empty() ? key : path_ + "." + key;
+}
 
-bool JsonReader::has(const char *key) const { return value_->contains(key); }
+bool JsonReader::has(const char *key) const {
+    return value_->contains(key);
+}
 
 const nlohmann::json &JsonReader::at(const char *key) const {
     const auto found = value_->find(key);
@@ -86,7 +92,9 @@ std::uint64_t JsonReader::guid(const char *key) const {
     return *guid;
 }
 
-JsonReader JsonReader::object(const char *key) const { return {at(key), path(key)}; }
+JsonReader JsonReader::object(const char *key) const {
+    return {at(key), path(key)};
+}
 
 void JsonReader::array(const char *key, std::size_t limit,
                        const std::function<void(const nlohmann::json &, const std::string &)> &each) const {

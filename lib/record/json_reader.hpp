@@ -25,7 +25,7 @@ public:
 
     bool has(const char *key) const;
     std::uint64_t number(const char *key, std::uint64_t maximum) const;
-    std::int64_t time(const char *key) const; ///< 0 ... 2^63-1
+    std::int64_t time(const char *key) const;           ///< 0 ... 2^63-1
     double real(const char *key, double maximum) const; ///< 0 ... maximum
     bool boolean(const char *key) const;
     /// At most `limit` bytes. Without NUL.

@@ -19,7 +19,8 @@ Pairing pair_records(const std::vector<std::int64_t> &starts, const std::vector<
         }
     }
     for (std::size_t i = 0; i < ends.size(); ++i) {
-        const bool after = pairing.start ? ends[i] > starts[*pairing.start] : ends[i] >= window.ticket_ns - window.skew_ns;
+        const bool after =
+            pairing.start ? ends[i] > starts[*pairing.start] : ends[i] >= window.ticket_ns - window.skew_ns;
         if (!after || ends[i] < window.not_before_ns || (next_start && ends[i] >= *next_start))
             continue;
         if (!pairing.end || ends[i] < ends[*pairing.end])

@@ -10,8 +10,8 @@ namespace fabric_check {
 
 /// What one end of a job (a ticket) may take of one node's records. Times in nanoseconds since the epoch.
 struct PairingWindow {
-    std::int64_t ticket_ns = 0;      ///< when the controller hook ran, on the controller's clock
-    std::int64_t not_before_ns = 0;  ///< end of the job's previous instance; 0: there was none, or it is not known
+    std::int64_t ticket_ns = 0;           ///< when the controller hook ran, on the controller's clock
+    std::int64_t not_before_ns = 0;       ///< end of the job's previous instance; 0: there was none, or it is not known
     std::int64_t skew_ns = 2'000'000'000; ///< how far a node's clock may be ahead
 };
 

@@ -24,8 +24,8 @@ struct SpoolLayout {
     std::string build_lock() const { return root + "/map/build.lock"; }
 };
 
-inline constexpr std::size_t credential_payload_limit = 512 * 1024; ///< larger payloads lie beside a signed digest
-inline constexpr std::size_t record_limit = 64 * 1024 * 1024;       ///< of a payload beside a digest
+inline constexpr std::size_t credential_payload_limit = 512UL * 1024; ///< larger payloads lie beside a signed digest
+inline constexpr std::size_t record_limit = 64UL * 1024 * 1024;       ///< of a payload beside a digest
 
 /// Creates a directory of the spool where it is missing, but never the spool itself: records in a directory that is not
 /// shared would be lost.
@@ -52,18 +52,18 @@ Result<SpoolIndex> index_spool(const SpoolLayout &spool);
 
 /// Whom to believe.
 struct TrustPolicy {
-    std::vector<std::uint32_t> signers{0};     ///< uids: root, SlurmUser
-    bool enforce_addresses = false;            ///< false: a foreign encode address is reported and believed
+    std::vector<std::uint32_t> signers{0}; ///< uids: root, SlurmUser
+    bool enforce_addresses = false;        ///< false: a foreign encode address is reported and believed
     std::map<std::string, std::vector<std::string>> addresses; ///< node -> encode addresses; a node not in it passes
 };
 
 /// What one file of the spool came to.
 struct VerifiedRecord {
     RecordName name;
-    std::optional<Record> record;      ///< empty: refused, or a note
-    std::string refused;               ///< why it is not believed: "forged or copied record: signed by uid 1000, ..."
-    std::string note;                  ///< what an unsigned .failed note says
-    std::vector<Problem> problems;     ///< believed, but odd
+    std::optional<Record> record;  ///< empty: refused, or a note
+    std::string refused;           ///< why it is not believed: "forged or copied record: signed by uid 1000, ..."
+    std::string note;              ///< what an unsigned .failed note says
+    std::vector<Problem> problems; ///< believed, but odd
 };
 
 /// Reads and verifies one file. Never follows a link. Errc::unavailable when munged is away and Errc::io when the file

@@ -12,7 +12,7 @@
 namespace fabric_check {
 namespace {
 
-constexpr std::size_t credential_limit = 2 * 1024 * 1024;
+constexpr std::size_t credential_limit = 2UL * 1024 * 1024;
 constexpr std::size_t note_limit = 4096;
 constexpr std::size_t digest_limit = 512; ///< a signed digest is shorter, every record longer or no digest
 
@@ -25,10 +25,14 @@ Phase phase_of(RecordKind kind) {
     return kind == RecordKind::end || kind == RecordKind::scout_end ? Phase::end : Phase::start;
 }
 
-bool is_scout(RecordKind kind) { return kind == RecordKind::scout_start || kind == RecordKind::scout_end; }
+bool is_scout(RecordKind kind) {
+    return kind == RecordKind::scout_start || kind == RecordKind::scout_end;
+}
 
 /// A file that somebody can place or spoil at will is a refusal; a failing file system is not.
-bool is_refusal(Errc code) { return code == Errc::malformed || code == Errc::denied || code == Errc::not_found; }
+bool is_refusal(Errc code) {
+    return code == Errc::malformed || code == Errc::denied || code == Errc::not_found;
+}
 
 /// Empty: the payload says what the file's name says.
 std::string mismatch(const Record &record, const RecordName &name) {
@@ -132,8 +136,8 @@ Result<VerifiedRecord> verify_record(const SpoolLayout &spool, const RecordName 
         const auto why = "signed at address " + credential->address + ", which is not one of " + name.node + "'s";
         if (policy.enforce_addresses)
             return refused(why);
-        result.problems.push_back({name.node, "", "record " + name.file_name() + " was " + why +
-                                                      " (believed: munge.address_policy = warn)"});
+        result.problems.push_back(
+            {name.node, "", "record " + name.file_name() + " was " + why + " (believed: munge.address_policy = warn)"});
     }
     result.record = std::move(*record);
     return result;

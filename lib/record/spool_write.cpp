@@ -5,6 +5,7 @@
 #include "record/spool.hpp"
 
 #include <cerrno>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -106,7 +107,7 @@ Result<unsigned> expire_spool(const SpoolLayout &spool, unsigned days, std::int6
             return names.error();
         }
         for (const auto &name : *names) {
-            const auto path = directory + "/" + name;
+            const auto path = fmt::format("{}/{}", directory, name);
             struct stat status {};
             if (lstat(path.c_str(), &status) != 0 || S_ISDIR(status.st_mode) || status.st_mtime >= oldest)
                 continue;

@@ -28,7 +28,9 @@ std::int64_t chosen(const std::vector<JobInstance> &instances, const Ticket &tic
     return instance == nullptr ? -1 : instance->job.start;
 }
 
-TEST(ChooseInstance, TakesTheOneThatJustEnded) { EXPECT_EQ(chosen({instance(100, 200)}, ticket_at(200)), 100); }
+TEST(ChooseInstance, TakesTheOneThatJustEnded) {
+    EXPECT_EQ(chosen({instance(100, 200)}, ticket_at(200)), 100);
+}
 
 TEST(ChooseInstance, OfARequeuedJobTakesTheTicketsOwn) {
     const std::vector<JobInstance> instances{instance(100, 200), instance(300, 400), instance(500, 600)};
@@ -76,7 +78,9 @@ TEST(ChooseInstance, AfterPatienceDoesWithoutTheExactStartTime) {
     EXPECT_EQ(chosen({instance(100, 200), instance(300, 400)}, ticket, true), 300);
 }
 
-TEST(ChooseInstance, OfNothingIsNothing) { EXPECT_EQ(chosen({}, ticket_at(200), true), -1); }
+TEST(ChooseInstance, OfNothingIsNothing) {
+    EXPECT_EQ(chosen({}, ticket_at(200), true), -1);
+}
 
 TEST(CommentField, IsSystemCommentUnlessNamed) {
     EXPECT_EQ(comment_field("AdminComment"), CommentField::admin_comment);

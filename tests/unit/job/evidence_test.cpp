@@ -170,7 +170,8 @@ TEST_F(Evidence, ConsumesItsInstanceAndLeavesTheOthers) {
     believed(node_record(7, "node01", Phase::end, 105 * second_ns)); // after the ticket
     std::vector<RecordName> all;
     for (const auto time : {40, 60, 61, 105, 110, 200}) // of the one before; pair and its forged double; late; next
-        all.push_back({7, "node01", time * second_ns, time == 105 || time == 110 ? RecordKind::end : RecordKind::start});
+        all.push_back(
+            {7, "node01", time * second_ns, time == 105 || time == 110 ? RecordKind::end : RecordKind::start});
     std::vector<std::int64_t> times;
     for (const auto &name : consumed_by(pair_nodes(nodes, records, window), all, window))
         times.push_back(name.time_ns / second_ns);

@@ -13,11 +13,11 @@ namespace fabric_check {
 namespace {
 
 using testing::files_in;
+using ::testing::HasSubstr;
 using testing::node_record;
+using ::testing::Not;
 using testing::read_text;
 using testing::second_ns;
-using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr std::int64_t base = 1'700'000'000;
@@ -211,7 +211,8 @@ TEST_F(FinisherTest, KeepsTheTicketWhileSlurmdbdIsAway) {
     accounting.away = true;
     EXPECT_EQ(pass(), 1U);
     EXPECT_EQ(tickets(), 1U);
-    EXPECT_THAT(read_text(config.log_file), HasSubstr("job 7: slurmdbd: no connection; is it running?; the ticket stays"));
+    EXPECT_THAT(read_text(config.log_file),
+                HasSubstr("job 7: slurmdbd: no connection; is it running?; the ticket stays"));
     accounting.away = false;
     now += 10 * second_ns;
     EXPECT_EQ(pass(), 0U);
@@ -287,8 +288,9 @@ TEST_F(FinisherTest, EachInstanceOfARequeuedJobGetsItsOwnLine) {
     accounting.records = {instance(7, 100, 200), instance(7, 300, 400)};
     records_of(7, 100, 200);
     records_of(7, 300, 400);
-    std::filesystem::remove(spool().records() + "/" +
-                            RecordName{7, "node02", (base + 400) * second_ns + second_ns / 2, RecordKind::end}.file_name());
+    std::filesystem::remove(
+        spool().records() + "/" +
+        RecordName{7, "node02", (base + 400) * second_ns + second_ns / 2, RecordKind::end}.file_name());
     file(7, 200);
     file(7, 400);
     now = (base + 500) * second_ns;

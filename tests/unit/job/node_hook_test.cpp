@@ -9,12 +9,12 @@
 namespace fabric_check {
 namespace {
 
-using testing::files_in;
-using testing::read_text;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
+using testing::files_in;
 using ::testing::HasSubstr;
+using testing::read_text;
 
 class NodeHookTest : public ::testing::Test {
 protected:
@@ -52,8 +52,7 @@ protected:
     ScoutSnapshot scout_written() {
         for (const auto &file : files_in(directory.path("records")))
             if (const auto name = parse_record_name(file); name && name->kind == RecordKind::scout_start)
-                return std::get<ScoutSnapshot>(
-                    verify_record({directory.path()}, *name, signer, {})->record->snapshot);
+                return std::get<ScoutSnapshot>(verify_record({directory.path()}, *name, signer, {})->record->snapshot);
         return {};
     }
     void save_a_map() {

@@ -59,7 +59,9 @@ protected:
     std::vector<std::string> problems;
 };
 
-TEST_F(Tickets, OfAStateDirectoryNotYetThereAreNone) { EXPECT_TRUE(list().empty()); }
+TEST_F(Tickets, OfAStateDirectoryNotYetThereAreNone) {
+    EXPECT_TRUE(list().empty());
+}
 
 TEST_F(Tickets, AreListedOldestFirstAndRemovedOnce) {
     auto young = full_ticket(), old = full_ticket();

@@ -62,7 +62,9 @@ ScoutSnapshot full_scout() {
     return scout;
 }
 
-std::string node_text() { return encode_record({9, "node07", Phase::end, 1700000000000000001, full_snapshot()}); }
+std::string node_text() {
+    return encode_record({9, "node07", Phase::end, 1700000000000000001, full_snapshot()});
+}
 
 /// The record with one change, decoded.
 std::string refusal(const std::function<void(json &)> &change, const std::string &text = node_text()) {
@@ -72,7 +74,9 @@ std::string refusal(const std::function<void(json &)> &change, const std::string
     return decoded ? "accepted" : decoded.error().message;
 }
 
-TEST(RecordCodec, StartsWithTheSchema) { EXPECT_TRUE(node_text().starts_with(R"({"schema":"fabric-check/record/1")")); }
+TEST(RecordCodec, StartsWithTheSchema) {
+    EXPECT_TRUE(node_text().starts_with(R"({"schema":"fabric-check/record/1")"));
+}
 
 TEST(RecordCodec, KeepsEverythingOfANodesRecord) {
     const auto decoded = decode_record(node_text());
@@ -148,17 +152,15 @@ TEST(RecordCodec, RefusesNumbersOutsideTheirField) {
 }
 
 TEST(RecordCodec, RefusesAWidthThatNoCounterHas) {
-    EXPECT_EQ(refusal([](json &record) {
-                  record["snapshot"]["ports"][0]["counters"]["LinkDownedCounter"]["width"] = 9;
-              }),
-              "record: snapshot.ports[0].counters.LinkDownedCounter.width: not 4, 8, 16, 32 or 64");
+    EXPECT_EQ(
+        refusal([](json &record) { record["snapshot"]["ports"][0]["counters"]["LinkDownedCounter"]["width"] = 9; }),
+        "record: snapshot.ports[0].counters.LinkDownedCounter.width: not 4, 8, 16, 32 or 64");
 }
 
 TEST(RecordCodec, RefusesAnUnknownReasonForAbsence) {
-    EXPECT_EQ(refusal([](json &record) {
-                  record["snapshot"]["ports"][0]["counters"]["PortRcvErrors"]["missing"] = "lost";
-              }),
-              "record: snapshot.ports[0].counters.PortRcvErrors.missing: unknown reason");
+    EXPECT_EQ(
+        refusal([](json &record) { record["snapshot"]["ports"][0]["counters"]["PortRcvErrors"]["missing"] = "lost"; }),
+        "record: snapshot.ports[0].counters.PortRcvErrors.missing: unknown reason");
 }
 
 TEST(RecordCodec, RefusesAGuidInAnotherForm) {

@@ -17,8 +17,9 @@ TEST(Munge, WithoutADaemonNamesItTheSocketAndTheRemedy) {
     const auto credential = signer->sign("x", 0);
     ASSERT_FALSE(credential);
     EXPECT_EQ(credential.error().code, Errc::unavailable);
-    EXPECT_NE(credential.error().message.find("is munged running on /nonexistent/munge.socket? (systemctl start munge)"),
-              std::string::npos)
+    EXPECT_NE(
+        credential.error().message.find("is munged running on /nonexistent/munge.socket? (systemctl start munge)"),
+        std::string::npos)
         << credential.error().message;
     EXPECT_EQ(signer->verify("MUNGE:AwQ:").error().code, Errc::unavailable);
 }

@@ -68,7 +68,9 @@ TEST(Pairing, AllowsAnEndBeforeTheTicketWhenThereIsAStart) {
     EXPECT_EQ(pair_at({10 * s}, {11 * s}, 500 * s).end, 0U);
 }
 
-TEST(Pairing, AnEndAtTheStartsOwnTimeIsNotAfterIt) { EXPECT_FALSE(pair_at({10 * s}, {10 * s}, 19 * s).end); }
+TEST(Pairing, AnEndAtTheStartsOwnTimeIsNotAfterIt) {
+    EXPECT_FALSE(pair_at({10 * s}, {10 * s}, 19 * s).end);
+}
 
 TEST(Pairing, AnEndAtTheNextStartsOwnTimeIsNotBeforeIt) {
     EXPECT_FALSE(pair_at({10 * s, 40 * s}, {40 * s}, 20 * s).end);
@@ -134,7 +136,8 @@ TEST(Pairing, AgreesWithTheDefinitionOnRandomHistories) {
         ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
         std::shuffle(starts.begin(), starts.end(), random);
         std::shuffle(ends.begin(), ends.end(), random);
-        const PairingWindow window{static_cast<std::int64_t>(random() % 20), static_cast<std::int64_t>(random() % 8), 2};
+        const PairingWindow window{static_cast<std::int64_t>(random() % 20), static_cast<std::int64_t>(random() % 8),
+                                   2};
         const auto pairing = pair_records(starts, ends, window), expected = by_brute_force(starts, ends, window);
         ASSERT_EQ(pairing.start, expected.start) << "round " << round;
         ASSERT_EQ(pairing.end, expected.end) << "round " << round;

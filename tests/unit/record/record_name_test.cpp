@@ -18,8 +18,8 @@ TEST(RecordName, EncodesEverythingInANodeThatHasAMeaningInFileNames) {
 }
 
 TEST(RecordName, ReadsBackEveryKind) {
-    for (const auto kind : {RecordKind::start, RecordKind::end, RecordKind::scout_start, RecordKind::scout_end,
-                            RecordKind::failed}) {
+    for (const auto kind :
+         {RecordKind::start, RecordKind::end, RecordKind::scout_start, RecordKind::scout_end, RecordKind::failed}) {
         const RecordName name{4294967295, "n", 9223372036854775807, kind};
         EXPECT_EQ(parse_record_name(name.file_name()), name) << to_string(kind);
     }

@@ -83,8 +83,7 @@ TEST_F(Spool, ARecordIsFoundByItsJobAndVerifies) {
     EXPECT_EQ(name, (RecordName{7, "node01", 100, RecordKind::start}));
     const auto verified = verify(name);
     ASSERT_TRUE(verified.record) << verified.refused;
-    EXPECT_EQ(std::get<NodeSnapshot>(verified.record->snapshot).ports[0].counters.at("PortXmitData"),
-              Reading::of(5));
+    EXPECT_EQ(std::get<NodeSnapshot>(verified.record->snapshot).ports[0].counters.at("PortXmitData"), Reading::of(5));
 }
 
 TEST_F(Spool, AScoutsRecordIsNamedSo) {
