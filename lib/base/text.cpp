@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 #include <ctime>
 
 namespace fabric_check {
@@ -77,7 +78,7 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text) noexcept {
     if (error != std::errc() || stopped != end || !(value >= 0) || !(value * factor < 18446744073709551616.0)) {
         return std::nullopt;
     }
-    return static_cast<std::uint64_t>(value * factor + 0.5);
+    return static_cast<std::uint64_t>(std::round(value * factor));
 }
 
 std::string percent_encode(std::string_view text) {

@@ -53,6 +53,7 @@ struct Config {
         unsigned retry_max_s = 60;
         unsigned give_up_h = 168;                  ///< a job record that never appears is given up after this
         std::string field = "SystemComment";       ///< SystemComment, AdminComment, Comment
+        std::string private_reports = "auto";      ///< auto (by slurm.conf's PrivateData), on, off
         unsigned keep_days = 30;                   ///< reports and records older than this are removed; 0: never
     } finisher;
 

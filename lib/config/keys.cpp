@@ -83,6 +83,10 @@ std::vector<Key> make_keys() {
             {Unsigned(FIELD(unsigned, finisher.give_up_h)), 1, 8760});
     text("finisher", "field", "Field of the job's accounting record that takes the line. Users can write Comment.",
          {FIELD(std::string, finisher.field), {"SystemComment", "AdminComment", "Comment"}, false, false});
+    text("finisher", "private_reports",
+         "Reports are for the job's owner alone: auto, where slurm.conf's PrivateData has jobs. Where only slurmdbd.conf's "
+         "has, say on.",
+         {FIELD(std::string, finisher.private_reports), {"auto", "on", "off"}, false, false});
     integer("finisher", "keep_days", "days", "Records and reports older than this are removed; 0: never.",
             {Unsigned(FIELD(unsigned, finisher.keep_days)), 0, 36500});
 

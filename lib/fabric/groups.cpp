@@ -43,7 +43,7 @@ struct Passing {
 class Analysis {
 public:
     Analysis(const LftView &lfts, const Query &query)
-        : lfts_(lfts), map_(lfts.map()), query_(query), hops_(map_), tree_(lfts), loads_(hops_),
+        : lfts_(lfts), map_(lfts.map()), query_(query), hops_(lfts), tree_(lfts), loads_(hops_),
           passing_(map_.nodes.size()) {}
 
     Routes run();
@@ -299,6 +299,11 @@ Routes Analysis::run() {
     for (const auto &[node, ports] : ports_)
         routes_.ports_on_routes[node].assign(ports.begin(), ports.end());
     routes_.switches.assign(switches_.begin(), switches_.end());
+    for (const auto &[node, port] : lfts_.down())
+        if (const MapPort &link = map_.nodes[node].ports[port];
+            switches_.contains(node) && std::pair(node, port) < std::pair(link.peer, link.peer_port))
+            routes_.warnings.push_back(fmt::format("{} is in the map but not up: it does not count as available",
+                                                   link_name(map_, node, port)));
     return std::move(routes_);
 }
 

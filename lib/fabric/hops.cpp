@@ -12,20 +12,27 @@ bool is_switch(const Map &map, std::uint32_t node) {
 
 } // namespace
 
-Hops::Hops(const Map &map) : map_(&map), neighbours_(map.nodes.size()) {
-    for (std::uint32_t n = 0; n < map.nodes.size(); ++n) {
-        if (!is_switch(map, n))
+Hops::Hops(const LftView &lfts) : lfts_(&lfts), map_(&lfts.map()), neighbours_(map_->nodes.size()) {
+    for (std::uint32_t n = 0; n < map_->nodes.size(); ++n) {
+        if (!is_switch(*map_, n))
             continue;
-        for (const MapPort &port : map.nodes[n].ports)
-            if (port.peer != n && is_switch(map, port.peer)) {
-                neighbours_[n].push_back(port.peer);
-                neighbours_[port.peer].push_back(n);
+        const auto &ports = map_->nodes[n].ports;
+        for (std::size_t p = 0; p < ports.size(); ++p)
+            if (leads_on(n, p)) {
+                neighbours_[n].push_back(ports[p].peer);
+                neighbours_[ports[p].peer].push_back(n);
             }
     }
     for (auto &list : neighbours_) {
         std::sort(list.begin(), list.end());
         list.erase(std::unique(list.begin(), list.end()), list.end());
     }
+}
+
+bool Hops::leads_on(std::uint32_t node, std::size_t port) const {
+    const std::uint32_t peer = map_->nodes[node].ports[port].peer;
+    return peer != node && is_switch(*map_, peer) &&
+           (lfts_->down().empty() || !lfts_->down().contains({node, std::uint8_t(port)}));
 }
 
 const std::vector<std::uint16_t> &Hops::distances(std::uint32_t to) {
@@ -55,7 +62,7 @@ std::uint32_t Hops::minimal_set(std::uint32_t from, std::uint32_t to) {
     const auto &distance = distances(to);
     const auto &all = map_->nodes[from].ports;
     for (std::size_t p = 1; p < all.size() && p < 256 && distance[from] != far; ++p)
-        if (is_switch(*map_, all[p].peer) && distance[all[p].peer] + 1 == distance[from])
+        if (leads_on(from, p) && distance[all[p].peer] + 1 == distance[from])
             ports.push_back(std::uint8_t(p));
     const auto [number, unseen] = numbers_.try_emplace({from, std::move(ports)}, std::uint32_t(sets_.size()));
     if (unseen)

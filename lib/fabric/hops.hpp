@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fabric/map.hpp"
+#include "fabric/routes.hpp"
 
 #include <cstdint>
 #include <map>
@@ -12,10 +13,10 @@
 namespace fabric_check::fabric {
 
 /// Hop counts between switches, and which ports of a switch lead one hop nearer to another: computed when first asked
-/// for, kept afterwards. The map must outlive it and must not change. Not thread-safe.
+/// for, kept afterwards. Links that are down lead nowhere. The view must outlive it and must not change. Not thread-safe.
 class Hops {
 public:
-    explicit Hops(const Map &map);
+    explicit Hops(const LftView &lfts);
 
     /// A set of a switch's output ports at equal remaining hops towards `to`, as a number. Sets of one switch that hold
     /// the same ports have the same number. Empty for from == to and where no link leads there.
@@ -32,6 +33,10 @@ private:
     static constexpr std::uint16_t far = 0xffff;
     const std::vector<std::uint16_t> &distances(std::uint32_t to);
 
+    /// A link of this switch that is up and leads to another switch.
+    bool leads_on(std::uint32_t node, std::size_t port) const;
+
+    const LftView *lfts_;
     const Map *map_;
     std::vector<std::vector<std::uint32_t>> neighbours_; ///< by node; switches only, either end's word suffices
     std::unordered_map<std::uint32_t, std::vector<std::uint16_t>> distances_;

@@ -55,11 +55,21 @@ double payload_ceiling_gib_s(const LinkRate &rate, const PayloadCeilings &table)
     return (reference == table.end() ? reference_gib_s : reference->second) * rate.data_gbps / reference_gbps;
 }
 
-LftView::LftView(const Map &map, const std::vector<LftBlock> &live) : map_(&map) {
+LftView::LftView(const Map &map, const std::vector<LftBlock> &live, const std::vector<SwitchPort> &ports) : map_(&map) {
     for (const LftBlock &block : live) {
         const std::uint32_t node = map.by_guid(block.switch_guid);
         if (node != no_node && map.nodes[node].kind == NodeKind::switch_node)
             live_[std::uint64_t(node) << 16 | block.block] = block.ports;
+    }
+    for (const SwitchPort &port : ports) {
+        const std::uint32_t node = map.by_guid(port.switch_guid);
+        if ((port.state != "DOWN" && port.state != "INIT") || node == no_node || port.port >= map.nodes[node].ports.size())
+            continue;
+        const MapPort &link = map.nodes[node].ports[port.port];
+        if (link.peer == no_node || map.nodes[link.peer].kind != NodeKind::switch_node)
+            continue;
+        down_.emplace(node, std::uint8_t(port.port));
+        down_.emplace(link.peer, link.peer_port);
     }
 }
 

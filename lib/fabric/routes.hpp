@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -103,16 +104,20 @@ struct Routes {
     std::optional<Shapes> shapes;        ///< only where the caller filled it in
 };
 
-/// Live LFT blocks laid over the map's tables; blocks not present fall back to the map.
+/// Live readings laid over the map: LFT blocks, where those not present fall back to the map's tables, and ports that
+/// were read as down or not yet brought up, whose links are not available though the map has them.
 class LftView {
 public:
     explicit LftView(const Map &map) : map_(&map) {}
-    LftView(const Map &map, const std::vector<LftBlock> &live);
+    LftView(const Map &map, const std::vector<LftBlock> &live, const std::vector<SwitchPort> &ports = {});
     std::uint8_t at(std::uint32_t switch_node, std::uint16_t lid) const;
     const Map &map() const { return *map_; }
+    /// Inter-switch links that carry nothing, both ends: (index into Map::nodes, port).
+    const std::set<std::pair<std::uint32_t, std::uint8_t>> &down() const { return down_; }
 
 private:
     const Map *map_;
+    std::set<std::pair<std::uint32_t, std::uint8_t>> down_;
     std::unordered_map<std::uint64_t, std::array<std::uint8_t, 64>> live_; ///< key: node index << 16 | block
 };
 

@@ -28,7 +28,7 @@ ShapeLoad shape_of(const Loads &loads) {
 
 Shapes shape_loads(const LftView &lfts, const Query &query) {
     const Map &map = lfts.map();
-    Hops hops(map);
+    Hops hops(lfts);
     RouteTree tree(lfts);
     std::vector<Member> members;
     std::vector<std::uint32_t> switches;

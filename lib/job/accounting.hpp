@@ -41,6 +41,9 @@ public:
     virtual Status attach(const JobInstance &instance, CommentField field, const std::string &text) = 0;
     /// Other jobs that held any of its nodes while it ran.
     virtual Result<std::vector<std::uint32_t>> sharing(const JobInstance &instance) = 0;
+    /// Users may not see each other's jobs: PrivateData of slurm.conf has `jobs`, by slurmctld's word. Errc::unavailable:
+    /// slurmctld is away.
+    virtual Result<bool> jobs_are_private() = 0;
 };
 
 /// The instance a ticket is about: the one started last of those started by then. An empty result when there is none

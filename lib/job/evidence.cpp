@@ -132,7 +132,7 @@ void add_routes(JobEvidence &evidence, const Config &config) {
     const auto routes = [&](const std::optional<ScoutSnapshot> &scout) -> std::optional<fabric::Routes> {
         if (!scout || scout->hosts.empty())
             return std::nullopt;
-        return fabric::analyse(fabric::LftView(map, scout->lfts), query_from(map, scout->hosts, config));
+        return fabric::analyse(fabric::LftView(map, scout->lfts, scout->ports), query_from(map, scout->hosts, config));
     };
     evidence.routes_start = routes(evidence.scout.start);
     evidence.routes_end = routes(evidence.scout.end);

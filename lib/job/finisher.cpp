@@ -21,6 +21,7 @@ constexpr std::int64_t queue_poll = second / 2; ///< for tickets that came meanw
 constexpr std::int64_t patience = 600 * second; ///< until an instance that ended long before its ticket is accepted
 /// slurmdbd's users shall have their lines within a minute of its return, and a refused connection costs it nothing.
 constexpr std::int64_t away_pause_max = 10 * second;
+constexpr std::int64_t controller_pause = 60 * second; ///< libslurm tries a slurmctld that is away for seconds
 constexpr std::int64_t expire_every = 6L * 3600 * second;
 constexpr std::uint32_t nobody = 65534;
 
@@ -233,8 +234,8 @@ std::optional<std::string> Finisher::line_for(const Ticket &ticket, Attempt &att
         const auto line = format_line(line_fields(evidence, verdict));
         const auto report =
             report_json(evidence, verdict).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-        if (auto written = write_report(spool_, instance.job, report + "\n"); !written)
-            log(Log::Level::error, ticket, "report not written: " + written.error().message);
+        if (auto written = write_report(spool_, instance.job, report + "\n", report_readers()); !written)
+            log(Log::Level::error, ticket, "report: " + written.error().message);
         learn(evidence);
         *judged = true;
         return line;
@@ -242,6 +243,21 @@ std::optional<std::string> Finisher::line_for(const Ticket &ticket, Attempt &att
         (void)again(ticket, attempt, std::string("not judged: ") + error.what(), backoff(attempt));
         return std::nullopt;
     }
+}
+
+/// While slurmctld cannot be asked, nobody but the owner: what was shown cannot be hidden again.
+ReportReaders Finisher::report_readers() {
+    if (config_.finisher.private_reports != "auto")
+        return config_.finisher.private_reports == "on" ? ReportReaders::owner : ReportReaders::everybody;
+    if (!readers_ && world_.now_ns() >= readers_next_ns_) {
+        if (const auto hidden = world_.accounting->jobs_are_private()) {
+            readers_ = *hidden ? ReportReaders::owner : ReportReaders::everybody;
+        } else {
+            world_.log->warning("finisher: " + hidden.error().message + "; reports are for the jobs' owners meanwhile");
+            readers_next_ns_ = world_.now_ns() + controller_pause;
+        }
+    }
+    return readers_.value_or(ReportReaders::owner);
 }
 
 Status Finisher::attach(const JobInstance &instance, const std::string &line) {

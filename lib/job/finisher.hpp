@@ -5,6 +5,7 @@
 #include "config/config.hpp"
 #include "job/accounting.hpp"
 #include "job/evidence.hpp"
+#include "job/report_file.hpp"
 #include "job/ticket.hpp"
 #include "record/credential.hpp"
 #include "record/spool.hpp"
@@ -63,6 +64,7 @@ private:
     bool never_ran(const JobInstance &instance, const PairingWindow &window);
     std::optional<std::string> line_for(const Ticket &ticket, Attempt &attempt, const JobInstance &instance,
                                         const PairingWindow &window, const std::string &spool_problem, bool *judged);
+    ReportReaders report_readers();
     Status attach(const JobInstance &instance, const std::string &line);
     Status verify_new(const Ticket &ticket, std::size_t node_count);
     void consume(const Ticket &ticket, const JobInstance &instance, const PairingWindow &window);
@@ -88,6 +90,8 @@ private:
     unsigned accounting_tries_ = 0;
     std::unique_ptr<fabric::Map> map_;
     std::string map_stamp_, map_problem_;
+    std::optional<ReportReaders> readers_; ///< by slurmctld's word
+    std::int64_t readers_next_ns_ = 0;     ///< slurmctld is away: not asked before
     std::int64_t expired_ns_ = 0;
 };
 

@@ -5,7 +5,10 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <sys/acl.h>
+#include <type_traits>
 #include <unistd.h>
 
 namespace fabric_check {
@@ -20,6 +23,30 @@ Status link_alias(const std::string &directory, const std::string &alias, const 
     if (symlink(target.c_str(), temporary.c_str()) != 0)
         return errno_error(temporary, errno);
     if (std::rename(temporary.c_str(), path.c_str()) != 0)
+        return errno_error(path, errno);
+    return {};
+}
+
+/// Read access for one user more, on a file that is otherwise its owner's alone. 0, or errno.
+int let_read(const std::string &path, std::uint32_t uid) {
+    const auto entries = "u::rw-,u:" + std::to_string(uid) + ":r--,g::---,m::r--,o::---";
+    const std::unique_ptr<std::remove_pointer_t<acl_t>, int (*)(void *)> acl(acl_from_text(entries.c_str()), acl_free);
+    if (acl && acl_set_file(path.c_str(), ACL_TYPE_ACCESS, acl.get()) == 0)
+        return 0;
+    const int error = errno;
+    return geteuid() == 0 && chown(path.c_str(), uid, static_cast<gid_t>(-1)) == 0 ? 0 : error;
+}
+
+/// Complete, and readable by the right people, before it has its name. A failure to let the owner read is left in
+/// `unread` and keeps nothing else from being done.
+Status put_report(const std::string &path, const std::string &json, std::uint32_t owner, Status &unread) {
+    const auto private_file = path + ".private";
+    if (auto written = write_file_atomic(private_file, json, 0600); !written)
+        return written;
+    if (const int error = let_read(private_file, owner); error != 0)
+        unread = Error{Errc::denied, errno_error(path, error).message + "; uid " + std::to_string(owner) +
+                                         ", whose job it was, cannot read it"};
+    if (std::rename(private_file.c_str(), path.c_str()) != 0)
         return errno_error(path, errno);
     return {};
 }
@@ -40,16 +67,20 @@ std::vector<std::string> report_aliases(const JobInfo &job) {
     return aliases;
 }
 
-Status write_report(const SpoolLayout &spool, const JobInfo &job, const std::string &json) {
+Status write_report(const SpoolLayout &spool, const JobInfo &job, const std::string &json, ReportReaders readers) {
     const auto directory = spool.reports();
     if (auto made = make_spool_directory(spool, directory, 0755); !made)
         return made;
-    if (auto written = write_file_atomic(directory + "/" + report_name(job), json, 0644); !written)
+    const auto path = directory + "/" + report_name(job);
+    Status unread;
+    if (auto written = readers == ReportReaders::everybody ? write_file_atomic(path, json, 0644)
+                                                           : put_report(path, json, job.uid, unread);
+        !written)
         return written;
     for (const auto &alias : report_aliases(job))
         if (auto linked = link_alias(directory, alias, report_name(job)); !linked)
             return linked;
-    return {};
+    return unread;
 }
 
 std::optional<std::string> line_of_report(const SpoolLayout &spool, const JobInfo &job) {

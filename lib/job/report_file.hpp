@@ -5,6 +5,7 @@
 #include "record/spool.hpp"
 #include "verdict/job_verdict.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,8 +17,14 @@ std::string report_name(const JobInfo &job);
 /// Names under which users know the job: "<array>_<task>.<restart>.json", "<hetjob>+<offset>.<restart>.json".
 std::vector<std::string> report_aliases(const JobInfo &job);
 
-/// Writes the report (0644) and links its aliases to it, creating reports/ where it is missing.
-Status write_report(const SpoolLayout &spool, const JobInfo &job, const std::string &json);
+/// Who may read a report.
+enum class ReportReaders : std::uint8_t { everybody, owner };
+
+/// Writes the report and links its aliases to it, creating reports/ where it is missing. For everybody: 0644; for the
+/// job's owner: 0600 with an ACL entry of his, or, where the file system has no ACLs and we are root, as his own file.
+/// Errc::denied: written, but the owner cannot read it.
+Status write_report(const SpoolLayout &spool, const JobInfo &job, const std::string &json,
+                    ReportReaders readers = ReportReaders::everybody);
 
 /// The line of a report of exactly this instance (same job, start and end) that an earlier finisher wrote.
 std::optional<std::string> line_of_report(const SpoolLayout &spool, const JobInfo &job);

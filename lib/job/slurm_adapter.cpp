@@ -233,6 +233,15 @@ public:
         return std::vector<std::uint32_t>(others.begin(), others.end());
     }
 
+    Result<bool> jobs_are_private() override {
+        slurm_conf_t *conf = nullptr;
+        if (slurm_load_ctl_conf(0, &conf) != SLURM_SUCCESS || conf == nullptr)
+            return Error{Errc::unavailable, "slurmctld: " + text(slurm_strerror(errno))};
+        const bool hidden = (conf->private_data & PRIVATE_DATA_JOBS) != 0;
+        slurm_free_ctl_conf(conf);
+        return hidden;
+    }
+
 private:
     Result<std::vector<JobInstance>> query(JobCondition &condition, const std::string &what) {
         if (!connect())

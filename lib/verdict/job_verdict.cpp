@@ -165,7 +165,9 @@ JobVerdict judge_job(const JobEvidence &evidence, const Config &config) {
     });
     const Ruling ruling = rule(findings, verdict.unread, without_traffic(set, grading.min_bytes));
     verdict.verdict = ruling.verdict;
-    verdict.rest = ruling.rest;
+    if (set.cover.ports_seen > 0) { // of nothing read there is no rest to judge
+        verdict.rest = ruling.rest;
+    }
     verdict.because = findings_of(ruling, findings);
     verdict.hw = judge_hw(set, findings, config.thresholds.bit_error_rate);
     sort_findings(findings);

@@ -120,7 +120,7 @@ enum class RouteStatus : std::uint8_t { unknown, ok, imbalanced, changed };
 /// Everything decided about a job; points into the evidence, which must outlive it.
 struct JobVerdict {
     std::string verdict; ///< one word of the contract
-    std::string rest;    ///< verdict of what could be read; only with unusable / incomplete
+    std::string rest;    ///< verdict of what could be read; only with unusable / incomplete, and where a port was read
     std::vector<Finding> because; ///< what the verdict rests on, worst first
     std::vector<Finding> live;    ///< everything that moved
     std::vector<UnreadCounter> unread;

@@ -97,6 +97,20 @@ lab exec fabric-check-finisher || fail "fabric-check-finisher"
 expect_match "$(lines "$job" SystemComment)" '^staged out ; fabric=clean [^;]*$' "SystemComment"
 pass "an existing comment is kept"
 
+# --- where Slurm hides jobs, a report is its owner's alone
+expect_match "$(getfacl -cEp "$FABRIC_CHECK_LAB/spool/reports/$job.0.json")" 'other::r--' "a report for everybody"
+cp "$FABRIC_CHECK_LAB/slurm.conf" "$FABRIC_CHECK_LAB/slurm.conf.before"
+echo PrivateData=jobs >> "$FABRIC_CHECK_LAB/slurm.conf"
+lab exec scontrol reconfigure || fail "scontrol reconfigure"
+job=$(submit -N1 --fabric-check --uid 65534 --chdir /tmp -o /dev/null --wrap true)
+wait_job "$job" > /dev/null
+line_of "$job" > /dev/null
+acl=$(getfacl -cEpn "$FABRIC_CHECK_LAB/spool/reports/$job.0.json")
+expect_match "$acl" 'user:65534:r--.*other::---' "a private report"
+mv "$FABRIC_CHECK_LAB/slurm.conf.before" "$FABRIC_CHECK_LAB/slurm.conf"
+lab exec scontrol reconfigure || fail "scontrol reconfigure"
+pass "reports are private where jobs are"
+
 # --- off means off; a wrong value is refused with the valid ones
 job=$(submit -N1 --fabric-check=off --wrap true)
 wait_job "$job" > /dev/null

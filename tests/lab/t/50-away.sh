@@ -27,6 +27,7 @@ expect_equal "$(wait_job "$job")" COMPLETED "state"
 line=$(line_of "$job" 90) || exit 1
 expect_field "$line" fabric incomplete
 expect_field "$line" cover 0/2
+expect_field "$line" rest ""
 expect_match "$(json "$(report "$job")" '[u["reason"] for u in d["unread"]]')" 'munge' "the reason"
 no_node_is_drained
 rm "$FABRIC_CHECK_LAB"/nodes/node0[12]/fabric-check.toml

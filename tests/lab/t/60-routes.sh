@@ -31,6 +31,22 @@ text=$(lab exec fabric-check routes --map "$work/map.fcm" "${ask[@]}")
 expect_match "$text" '52\.8' "the text"
 expect_exit 3 lab exec fabric-check routes --map "$work/map.fcm" --nodes 'node[01-12],node99' > /dev/null 2>&1
 expect_exit 4 lab exec fabric-check routes --map "$work/none.fcm" --nodes node01 > /dev/null 2>&1
+
+# --- a cable that the map has and that is out: one link less to spread over
+lab lfts default || fail "lfts default"
+lab config 'services=stor[01-08]'
+lab exec fabric-check map build > /dev/null || fail "map build"
+lab sim 'Unlink "SwitchA"[20]'
+lab lfts default || fail "lfts default with a link out"
+job=$(submit -N12 --fabric-check --wrap "lab traffic 'stor[01-08]' 'node[01-12]' 0.1 2")
+wait_job "$job" > /dev/null
+line=$(line_of "$job") || exit 1
+expect_field "$line" fabric clean
+expect_field "$line" isl 'Switch?>Switch?:7/7'
+expect_match "$(lab exec fabric-check report "$job")" 'SwitchA:20<->SwitchB:32 is in the map but not up' "the report"
+lab sim 'Link "SwitchA"[20] "SwitchB"[32]'
+pass "a link that is out does not count as available"
+
 lab lfts default || fail "lfts default"
 lab exec fabric-check map build -o "$work/map.fcm" > /dev/null || fail "map build"
 expect_exit 0 lab exec fabric-check routes --map "$work/map.fcm" --nodes 'node[01-12]' --from 'stor[01-08]' > /dev/null

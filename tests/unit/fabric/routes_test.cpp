@@ -333,6 +333,47 @@ TEST(LftView, BlocksOfUnknownSwitchesAreIgnored) {
     EXPECT_EQ(LftView(map, {block}).at(1, 1), 25);
 }
 
+/// The port as a scout read it.
+SwitchPort read_as(const Map &map, std::uint32_t node, unsigned port, const char *state) {
+    SwitchPort out;
+    out.switch_guid = map.nodes[node].guid;
+    out.port = port;
+    out.state = state;
+    return out;
+}
+
+TEST(LinkThatIsDown, IsNotAvailableThoughTheMapHasIt) {
+    // Twelve clients over seven links: two on each of five, one on each of two. With eight links nothing changes but the
+    // count; with three clients to a link the best of seven is what the imbalance is over.
+    const Map map = testing::two_switches({25, 26, 27, 28, 29, 30, 31});
+    const Routes routes = analyse(LftView(map, {}, {read_as(map, 0, 20, "DOWN")}), testing::clients_and_servers(map));
+    const Group *from = group_at(routes, 1, Direction::from);
+    ASSERT_NE(from, nullptr);
+    EXPECT_EQ(from->available, 7U) << "seen from the other end of the link";
+    EXPECT_EQ(from->used, 7U);
+    EXPECT_EQ(from->ports.size(), 7U);
+    EXPECT_THAT(routes.warnings, ::testing::Contains(HasSubstr("SwitchA:20<->SwitchB:32 is in the map but not up")));
+}
+
+TEST(LinkThatIsDown, StaysInTheGroupWhileTheTableUsesIt) {
+    const Map map = testing::two_switches({25, 26, 27, 28, 29, 30, 31, 32});
+    const Routes routes = analyse(LftView(map, {}, {read_as(map, 1, 32, "INIT")}), testing::clients_and_servers(map));
+    const Group *from = group_at(routes, 1, Direction::from);
+    ASSERT_NE(from, nullptr);
+    EXPECT_EQ(from->available, 7U);
+    ASSERT_EQ(from->ports.size(), 8U);
+    EXPECT_FALSE(from->ports[7].minimal);
+    EXPECT_THAT(from->ports[7].lids, ElementsAre(8));
+}
+
+TEST(LinkThatIsDown, IsOneThatWasReadSoAndLeadsToASwitch) {
+    const Map map = testing::two_switches(testing::collapsed());
+    EXPECT_THAT(LftView(map, {}, {read_as(map, 1, 32, "ACTIVE"), read_as(map, 1, 31, ""), read_as(map, 1, 1, "DOWN"),
+                                  read_as(map, 1, 200, "DOWN")})
+                    .down(),
+                IsEmpty());
+}
+
 TEST(PayloadCeiling, ComesFromTheTableOrIsScaledFromHdr) {
     const PayloadCeilings table{{"4X HDR", 22.6}, {"4X NDR", 45}};
     EXPECT_DOUBLE_EQ(payload_ceiling_gib_s(testing::hdr(), table), 22.6);

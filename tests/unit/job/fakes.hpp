@@ -88,6 +88,7 @@ public:
     std::vector<JobInstance> records;
     bool away = false;
     bool attach_fails = false;
+    Result<bool> hides_jobs = false;
     unsigned asked = 0, attached = 0;
 
     Result<std::vector<JobInstance>> instances(const Ticket &ticket) override {
@@ -116,6 +117,7 @@ public:
         return Error{Errc::not_found, "slurmdbd: no ended record yet"};
     }
     Result<std::vector<std::uint32_t>> sharing(const JobInstance &) override { return std::vector<std::uint32_t>(); }
+    Result<bool> jobs_are_private() override { return hides_jobs; }
 };
 
 inline constexpr std::int64_t second_ns = 1'000'000'000;

@@ -357,6 +357,26 @@ TEST_F(FinisherTest, SurvivesADirectoryInPlaceOfARecord) {
     EXPECT_THAT(line(), HasSubstr(" cover=2/2 "));
 }
 
+TEST_F(FinisherTest, WhereJobsArePrivateSoAreTheirReports) {
+    const auto mode_of_report = [&](const char *setting, Result<bool> hidden) {
+        config.finisher.private_reports = setting;
+        accounting.hides_jobs = std::move(hidden);
+        restart();
+        usual_job();
+        EXPECT_EQ(pass(), 0U);
+        struct stat status {};
+        EXPECT_EQ(stat((spool().reports() + "/7.0.json").c_str(), &status), 0);
+        std::filesystem::remove(spool().reports() + "/7.0.json");
+        return status.st_mode & 0777;
+    };
+    constexpr unsigned everybody = 0644, owner = 0640; // the group's bits are the ACL's mask
+    EXPECT_EQ(mode_of_report("auto", false), everybody);
+    EXPECT_EQ(mode_of_report("auto", true), owner);
+    EXPECT_EQ(mode_of_report("auto", Error{Errc::unavailable, "slurmctld: no"}), owner) << "not known";
+    EXPECT_EQ(mode_of_report("off", true), everybody);
+    EXPECT_EQ(mode_of_report("on", false), owner);
+}
+
 TEST_F(FinisherTest, WithoutASpoolStillAttachesALineWithTheReason) {
     usual_job();
     std::filesystem::remove_all(config.spool);
@@ -364,7 +384,8 @@ TEST_F(FinisherTest, WithoutASpoolStillAttachesALineWithTheReason) {
     EXPECT_EQ(pass(), 0U);
     EXPECT_THAT(line(), StartsWith("fabric=incomplete "));
     EXPECT_THAT(line(), HasSubstr(" cover=0/2 "));
-    EXPECT_THAT(read_text(config.log_file), HasSubstr("report not written: "));
+    EXPECT_THAT(line(), Not(HasSubstr(" rest=")));
+    EXPECT_THAT(read_text(config.log_file), HasSubstr("report: "));
     EXPECT_EQ(tickets(), 0U);
 }
 

@@ -3,7 +3,11 @@
 
 #include "job/fakes.hpp"
 
+#include <acl/libacl.h>
 #include <gmock/gmock.h>
+#include <memory>
+#include <sys/acl.h>
+#include <sys/stat.h>
 
 namespace fabric_check {
 namespace {
@@ -60,6 +64,24 @@ TEST_F(ReportFile, ThatIsDamagedOrNotThereGivesNoLine) {
     EXPECT_FALSE(line_of_report(spool, job));
     ASSERT_TRUE(write_report(spool, job, "[]"));
     EXPECT_FALSE(line_of_report(spool, job));
+}
+
+TEST_F(ReportFile, ForItsOwnerIsReadByNobodyElse) {
+    job.uid = 4711;
+    ASSERT_TRUE(write_report(spool, job, "one", ReportReaders::owner));
+    const auto path = spool.reports() + "/" + report_name(job);
+    EXPECT_EQ(testing::read_text(path), "one");
+    const std::unique_ptr<std::remove_pointer_t<acl_t>, int (*)(void *)> acl(acl_get_file(path.c_str(), ACL_TYPE_ACCESS),
+                                                                             acl_free);
+    ASSERT_TRUE(acl);
+    const std::unique_ptr<char, int (*)(void *)> text(acl_to_any_text(acl.get(), nullptr, ',', TEXT_NUMERIC_IDS), acl_free);
+    EXPECT_STREQ(text.get(), "user::rw-,user:4711:r--,group::---,mask::r--,other::---");
+    EXPECT_THAT(testing::files_in(spool.reports()), ::testing::ElementsAre("7.0.json"));
+
+    ASSERT_TRUE(write_report(spool, job, "two"));
+    struct stat status {};
+    ASSERT_EQ(stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 07777, 0644U);
 }
 
 TEST_F(ReportFile, CheckNamesWhatIsWrongWithTheSpool) {

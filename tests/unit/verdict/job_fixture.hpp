@@ -114,7 +114,7 @@ public:
                                      std::pair{&evidence.scout.end, &evidence.routes_end}}) {
             routes->reset();
             if (*scout) {
-                *routes = fabric::analyse(fabric::LftView(map, (*scout)->lfts), query_from(map, (*scout)->hosts, config));
+                *routes = fabric::analyse(fabric::LftView(map, (*scout)->lfts, (*scout)->ports), query_from(map, (*scout)->hosts, config));
             }
         }
     }

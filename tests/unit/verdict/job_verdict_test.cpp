@@ -558,6 +558,7 @@ TEST(JobVerdict, NoEvidenceAtAllIsIncomplete) {
     EXPECT_EQ(verdict.verdict, "incomplete");
     EXPECT_EQ(verdict.cover.nodes_seen, 0U);
     EXPECT_EQ(verdict.cover.nodes_expected, 2U);
+    EXPECT_EQ(verdict.rest, "") << "nothing read is not a clean rest";
     EXPECT_THAT(verdict.advice, Not(IsEmpty()));
 }
 
