@@ -209,9 +209,14 @@ public:
         if (changed.count() == 0)
             return Error{Errc::not_found, "slurmdbd: no ended record of job " + std::to_string(instance.job.id) +
                                               " at " + format_time(instance.job.end) + " yet"};
-        if (slurmdb_connection_commit(connection_, true) != SLURM_SUCCESS)
+        const bool one = changed.count() == 1;
+        if (slurmdb_connection_commit(connection_, one) != SLURM_SUCCESS)
             return failure("commit", errno);
         snapshot_open_ = false;
+        if (!one)
+            return Error{Errc::malformed, "slurmdbd: " + std::to_string(changed.count()) + " records of job " +
+                                              std::to_string(instance.job.id) + " end at " +
+                                              format_time(instance.job.end) + "; none was changed"};
         return {};
     }
 

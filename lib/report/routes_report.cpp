@@ -34,7 +34,7 @@ std::string folded(const std::vector<Endpoint> &endpoints) {
     names.reserve(endpoints.size());
     for (const Endpoint &endpoint : endpoints)
         names.push_back(printable(endpoint.name));
-    return fold_hostlist(std::move(names));
+    return fold_hostlist(names);
 }
 
 ordered_json lids_of(const std::vector<Endpoint> &endpoints) {
