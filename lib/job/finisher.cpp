@@ -25,6 +25,12 @@ constexpr std::int64_t controller_pause = 60 * second; ///< libslurm tries a slu
 constexpr std::int64_t expire_every = 6L * 3600 * second;
 constexpr std::uint32_t nobody = 65534;
 
+/// Before its job began: a gate's requeue, nodes that did not boot. Then nothing was measured, and there is nothing to
+/// say. A job that did run and left nothing is another matter.
+bool was_taken_back(const std::string &state) {
+    return state == "REQUEUED" || state == "CANCELLED" || state == "BOOT_FAIL" || state == "DEADLINE";
+}
+
 } // namespace
 
 Finisher::Finisher(const Config &config, FinisherWorld world)
@@ -173,13 +179,16 @@ Finisher::Step Finisher::finish(const Ticket &ticket, Attempt &attempt, const st
 
     bool judged = false;
     auto line = line_of_report(spool_, instance.job);
-    const auto spool_problem = line ? std::string() : index_problem_.empty() ? check_spool(spool_) : index_problem_;
-    if (!line && spool_problem.empty() && never_ran(instance, window)) {
-        log(Log::Level::warning, ticket, "no node left a record: its prologs never ran; no line");
+    auto spool_problem = line ? std::string() : index_problem_.empty() ? check_spool(spool_) : index_problem_;
+    const bool silent = !line && spool_problem.empty() && left_nothing(instance, window);
+    if (silent && was_taken_back(instance.job.state)) {
+        log(Log::Level::warning, ticket, "no node left a record and it was taken back: its prologs never ran; no line");
         if (auto removed = remove_ticket(state_, ticket); !removed)
             return again(ticket, attempt, removed.error().message, backoff(attempt));
         return Step::done;
     }
+    if (silent)
+        spool_problem = "no node wrote to it during the job; was it away, are the hooks installed there?";
     if (!line)
         line = line_for(ticket, attempt, instance, window, spool_problem, &judged);
     if (!line)
@@ -196,9 +205,7 @@ Finisher::Step Finisher::finish(const Ticket &ticket, Attempt &attempt, const st
     return Step::done;
 }
 
-/// A gate's requeue, or hooks that are not installed: nothing was measured, and there is nothing to say. A spool that is
-/// not in order is another matter.
-bool Finisher::never_ran(const JobInstance &instance, const PairingWindow &window) {
+bool Finisher::left_nothing(const JobInstance &instance, const PairingWindow &window) {
     const auto paired = pair_nodes(instance.job.node_names, records_[instance.job.id], window);
     return std::none_of(paired.begin(), paired.end(), [](const NodeRecords &node) { return node.any(); });
 }
@@ -319,14 +326,18 @@ void Finisher::consume(const Ticket &ticket, const JobInstance &instance, const 
     if (!index_ || !index_->contains(ticket.job_id))
         return;
     auto &known = records_[ticket.job_id];
-    const auto consumed =
-        consumed_by(pair_nodes(instance.job.node_names, known, window), (*index_)[ticket.job_id], window);
+    auto &listed = (*index_)[ticket.job_id];
+    const auto consumed = consumed_by(pair_nodes(instance.job.node_names, known, window), listed, window);
     std::string problem;
+    std::set<std::string> gone;
     for (const auto &name : consumed) {
         if (auto removed = remove_record(spool_, name); !removed && problem.empty())
             problem = removed.error().message;
         known.erase(name.file_name());
+        gone.insert(name.file_name());
     }
+    // Another run of the job may have its ticket in the same pass.
+    std::erase_if(listed, [&](const RecordName &name) { return gone.contains(name.file_name()); });
     if (!problem.empty())
         log(Log::Level::warning, ticket,
             "records not removed: " + problem + "; SlurmUser should own " + spool_.records());

@@ -61,7 +61,7 @@ private:
     Step work_on(const Ticket &ticket, Attempt &attempt);
     Step finish(const Ticket &ticket, Attempt &attempt, const std::vector<JobInstance> &instances,
                 JobInstance instance);
-    bool never_ran(const JobInstance &instance, const PairingWindow &window);
+    bool left_nothing(const JobInstance &instance, const PairingWindow &window);
     std::optional<std::string> line_for(const Ticket &ticket, Attempt &attempt, const JobInstance &instance,
                                         const PairingWindow &window, const std::string &spool_problem, bool *judged);
     ReportReaders report_readers();

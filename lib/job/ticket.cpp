@@ -99,9 +99,9 @@ Result<std::vector<Ticket>> list_tickets(const StateLayout &state, std::vector<s
             tickets.push_back(std::move(*ticket));
             continue;
         }
-        const auto aside = path + ".bad";
+        const auto aside = name + ".bad";
         problems->push_back(path + ": " + ticket.error().message + "; moved aside as " + aside);
-        (void)!std::rename(path.c_str(), aside.c_str());
+        (void)!std::rename(path.c_str(), (state.tickets() + "/" + aside).c_str());
     }
     std::stable_sort(tickets.begin(), tickets.end(),
                      [](const Ticket &a, const Ticket &b) { return a.time_ns < b.time_ns; });

@@ -31,7 +31,7 @@ bool is_scout(RecordKind kind) {
 
 /// A file that somebody can place or spoil at will is a refusal; a failing file system is not.
 bool is_refusal(Errc code) {
-    return code == Errc::malformed || code == Errc::denied || code == Errc::not_found;
+    return code == Errc::malformed || code == Errc::denied;
 }
 
 /// Empty: the payload says what the file's name says.
@@ -120,7 +120,7 @@ Result<VerifiedRecord> verify_record(const SpoolLayout &spool, const RecordName 
 
     const auto payload = payload_of(path, credential->payload);
     if (!payload) {
-        if (is_refusal(payload.error().code))
+        if (is_refusal(payload.error().code) || payload.error().code == Errc::not_found)
             return refused(payload.error().message);
         return payload.error();
     }

@@ -399,12 +399,39 @@ TEST_F(FinisherTest, TakesTheNodesFromSlurmctldsWordSinceTheDatabaseMayLagBehind
 }
 
 TEST_F(FinisherTest, AnInstanceWhosePrologsNeverRanGetsNoLine) {
+    for (const auto *state : {"REQUEUED", "CANCELLED"}) {
+        accounting.records = {instance(7, 100, 200)};
+        accounting.records[0].job.state = state;
+        file(7, 200);
+        now = (base + 400) * second_ns;
+        EXPECT_EQ(pass(), 0U);
+        EXPECT_EQ(line(), "") << state;
+    }
+    EXPECT_THAT(read_text(config.log_file), HasSubstr("its prologs never ran; no line"));
+}
+
+TEST_F(FinisherTest, AJobThatRanWhileTheSpoolWasAwayGetsALineThatSaysSo) {
     accounting.records = {instance(7, 100, 200)};
     file(7, 200);
     now = (base + 400) * second_ns;
     EXPECT_EQ(pass(), 0U);
-    EXPECT_EQ(line(), "");
-    EXPECT_THAT(read_text(config.log_file), HasSubstr("its prologs never ran; no line"));
+    EXPECT_THAT(line(), StartsWith("fabric=incomplete "));
+    EXPECT_THAT(line(), HasSubstr(" cover=0/2 "));
+    EXPECT_THAT(report("7.0.json").at("unread").dump(), HasSubstr("no node wrote to it during the job"));
+}
+
+TEST_F(FinisherTest, TwoRunsInOnePassTakeEachTheirOwnRecords) {
+    accounting.records = {instance(7, 100, 200), instance(7, 300, 400)};
+    records_of(7, 100, 200);
+    records_of(7, 300, 400);
+    file(7, 200);
+    file(7, 400);
+    now = (base + 430) * second_ns;
+    EXPECT_EQ(pass(), 0U);
+    for (const auto *name : {"7.0.json", "7.1.json"})
+        EXPECT_THAT(report(name).dump(), Not(HasSubstr("forged"))) << name;
+    EXPECT_THAT(line(1), HasSubstr(" cover=2/2 "));
+    EXPECT_EQ(records(), 0U);
 }
 
 TEST_F(FinisherTest, ANoteThatAnybodyCanWriteEndsNoWait) {
