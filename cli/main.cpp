@@ -24,6 +24,7 @@ int run(int argc, char **argv) {
     fabric_check::cli::add_diff(app, context);
     fabric_check::cli::add_map(app, context);
     fabric_check::cli::add_routes(app, context);
+    fabric_check::cli::add_help(app, context);
     app.footer(
         "Exit codes: 0 done or clean, 1 a finding, 2 usage or configuration, 3 no answer, 4 the environment failed.");
 
@@ -31,16 +32,8 @@ int run(int argc, char **argv) {
         app.parse(argc, argv);
     } catch (const CLI::Success &success) {
         return app.exit(success);
-    } catch (const CLI::RequiredError &error) {
-        if (const auto words = app.remaining(); app.get_subcommands().empty() && !words.empty()) {
-            return fabric_check::cli::fail(fabric_check::exit_status::usage,
-                                           "no subcommand " + words.front() + "; fabric-check --help lists them");
-        }
-        app.exit(error);
-        return fabric_check::exit_status::usage;
     } catch (const CLI::ParseError &error) {
-        app.exit(error);
-        return fabric_check::exit_status::usage;
+        return fabric_check::cli::fail_usage(app, error);
     }
     if (!std::cout.flush()) {
         return fabric_check::cli::fail(fabric_check::exit_status::environment, "standard output: cannot be written");

@@ -6,6 +6,7 @@
 #include "config/config.hpp"
 #include "fabric/discover.hpp"
 #include "fabric/map.hpp"
+#include "record/spool.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,6 +15,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 namespace fabric_check::cli {
@@ -130,52 +132,74 @@ void show(const fabric::Map &map, const std::string &file, bool json) {
         fmt::print("problem:          {}: {}\n", printable(problem.where), printable(problem.reason));
 }
 
-std::string default_map(const Config &config) { return config.spool + "/map/map.fcm"; }
+/// Only one build of the spool's map at a time. The spool itself is never made: where it is not mounted, a directory of
+/// that name would hide that.
+Result<FileLock> lock_spool(const SpoolLayout &spool) {
+    const auto denied = [](const Error &error) {
+        return error.code == Errc::denied
+                   ? Error{error.code, error.message + "; building the spool's map needs write access to SPOOL/map: as "
+                                                       "root where root is not squashed, or as SlurmUser"}
+                   : error;
+    };
+    const std::string directory = spool.root + "/map";
+    if (auto made = make_spool_directory(spool, directory, 0755); !made)
+        return denied(made.error());
+    auto taken = FileLock::try_lock(spool.build_lock());
+    if (!taken && taken.error().code == Errc::unavailable)
+        return Error{Errc::unavailable, "another build of this map is running (" + spool.build_lock() + " is locked)"};
+    return taken ? std::move(taken) : denied(taken.error());
+}
 
-int build(const Context &context, std::string file) {
+int build(const Context &context, const std::string &output) {
     const auto config = find_config(context.config_file);
     if (!config)
         return fail(exit_code(config.error().code), config.error().message);
-    std::unique_ptr<FileLock> lock;
-    if (file.empty()) {
-        file = default_map(*config);
-        const std::string directory = config->spool + "/map";
-        if (auto made = make_directories(directory); !made)
-            return fail(exit_code(made.error().code), made.error().message);
-        auto taken = FileLock::try_lock(directory + "/build.lock");
+    const SpoolLayout spool{config->spool};
+    if (output.empty())
+        if (const auto there = list_directory(spool.root); !there && there.error().code == Errc::not_found)
+            return fail(exit_status::environment,
+                        there.error().message + " (the spool: is its file system mounted?)");
+    std::optional<FileLock> lock;
+    const auto prepare = [&]() -> Status {
+        if (!output.empty())
+            return {};
+        auto taken = lock_spool(spool);
         if (!taken)
-            return fail(exit_code(taken.error().code),
-                        taken.error().code == Errc::unavailable
-                            ? "another build of this map is running (" + directory + "/build.lock is locked)"
-                            : taken.error().message);
-        lock = std::make_unique<FileLock>(std::move(*taken));
-    }
+            return taken.error();
+        lock.emplace(std::move(*taken));
+        return {};
+    };
     auto map = [&] {
         ProgressLine progress;
-        return fabric::discover(*config, [&progress](std::string_view stage, std::size_t done, std::size_t total) {
-            progress.report(stage, done, total);
-        });
+        return fabric::discover(
+            *config,
+            [&progress](std::string_view stage, std::size_t done, std::size_t total) {
+                progress.report(stage, done, total);
+            },
+            prepare);
     }();
-    if (!map)
-        return fail(exit_code(map.error().code), map.error().message);
+    if (!map) // not_found is about the spool here, which is no more an input than umad is
+        return fail(map.error().code == Errc::not_found ? exit_status::environment : exit_code(map.error().code),
+                    map.error().message);
+    const std::string file = output.empty() ? spool.map_file() : output;
     if (auto saved = fabric::save_map(*map, file); !saved)
-        return fail(exit_code(saved.error().code), saved.error().message);
+        return fail(exit_status::environment, saved.error().message);
     show(*map, file, context.json);
     return exit_status::done;
 }
 
 int show(const Context &context) {
-    std::string file = context.map_file;
-    if (file.empty()) {
-        const auto config = find_config(context.config_file);
-        if (!config)
-            return fail(exit_code(config.error().code), config.error().message);
-        file = default_map(*config);
+    Config config;
+    if (context.map_file.empty()) {
+        const auto found = find_config(context.config_file);
+        if (!found)
+            return fail(exit_code(found.error().code), found.error().message);
+        config = *found;
     }
-    const auto map = fabric::load_map(file);
+    const auto map = open_map(context, config);
     if (!map)
         return fail(exit_code(map.error().code), map.error().message);
-    show(*map, file, context.json);
+    show(*map, context.map_file.empty() ? SpoolLayout{config.spool}.map_file() : context.map_file, context.json);
     return exit_status::done;
 }
 

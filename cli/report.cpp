@@ -3,6 +3,7 @@
 
 #include "config/config.hpp"
 #include "report/find_report.hpp"
+#include "report/parts.hpp"
 #include "report/report.hpp"
 
 #include <cstdio>
@@ -31,8 +32,13 @@ int run(const Options &options, const Context &context) {
     }
     const Result<nlohmann::ordered_json> report =
         find_report(*config, *job, options.restart < 0 ? std::nullopt : std::optional<unsigned>(options.restart));
+    const std::string parts = describe_parts(*config, *job);
     if (!report) {
-        return fail(exit_code(report.error().code), report.error().message);
+        // Of a whole array, or het job, there is no one report.
+        return fail(exit_code(report.error().code), parts.empty() ? report.error().message : parts);
+    }
+    if (!parts.empty()) {
+        fail(0, parts);
     }
     if (context.json) {
         std::cout << report->dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
@@ -51,7 +57,7 @@ void add_report(CLI::App &app, Context &context) {
         ->required()
         ->type_name("JOBID[_TASK][+HET]");
     command->add_option("--restart", options->restart, "Which run of a requeued job (default: the latest)")
-        ->check(CLI::NonNegativeNumber)
+        ->check(whole_number())
         ->type_name("N");
     command->callback([options, &context] { context.exit_code = run(*options, context); });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "command.hpp"
 #include "config/config.hpp"
 #include "record/codec.hpp"
@@ -26,7 +27,22 @@ std::string short_host_name() {
     return std::string(text.substr(0, text.find('.')));
 }
 
+/// It becomes a part of file names and of the places that reports name.
+bool is_node_name(const std::string &name) {
+    return name != "." && name != ".." && name.find('/') == std::string::npos && printable(name) == name;
+}
+
 int run(const Context &context, const Options &options) {
+    if (!options.node.empty() && !is_node_name(options.node)) {
+        return fail(exit_status::usage, "snapshot: --node '" + printable(options.node) +
+                                            "' is no node name; valid: a name as Slurm has it, without / or control "
+                                            "characters");
+    }
+    if (!options.sysfs_root.empty()) {
+        if (const auto there = list_directory(options.sysfs_root); !there) {
+            return fail(exit_status::usage, "snapshot: --sysfs-root " + there.error().message);
+        }
+    }
     const auto config = find_config(context.config_file);
     if (!config) {
         return fail(exit_code(config.error().code), config.error().message);

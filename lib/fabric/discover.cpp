@@ -145,10 +145,13 @@ void read_tables(mad::Engine &engine, Map &map, Deadline deadline, const Progres
         map.problems.push_back({"map", "", engine.failure()->message});
 }
 
-Result<Map> discover(const Config &config, const Progress &progress) {
+Result<Map> discover(const Config &config, const Progress &progress, const std::function<Status()> &prepare) {
     // libibnetdisc does not say why it fails; whether we may send MADs at all is found out first.
     if (auto tried = mad::UmadTransport::open(config.mad.device, config.mad.port); !tried)
         return tried.error();
+    if (prepare)
+        if (const Status prepared = prepare(); !prepared)
+            return prepared.error();
     if (progress)
         progress("topology", 0, 0);
     auto map = topology(config);

@@ -27,7 +27,9 @@ using Progress = std::function<void(std::string_view stage, std::size_t done, st
 /// Opens umad itself, twice but never at once (umad2sim serves one descriptor per process safely), through the
 /// configured card. Errc::unavailable: no umad or no active port; Errc::no_answer: the fabric did not answer at all.
 /// A switch that answers only in part is in the map with what it told, and a problem. The map is indexed.
-Result<Map> discover(const Config &config, const Progress &progress = {});
+/// `prepare` is called once MADs can be sent and before any is; an error of it ends the discovery.
+Result<Map> discover(const Config &config, const Progress &progress = {},
+                     const std::function<Status()> &prepare = {});
 
 /// The steps, for tests and for those who have an engine already.
 /// Topology alone, from libibnetdisc's fabric: nodes, links, rates, LIDs; tables are empty; indexed.
