@@ -98,7 +98,7 @@ std::vector<Key> make_keys() {
 
     text("slurm", "conf", "slurm.conf; empty: Slurm's own default.", {FIELD(std::string, slurm.conf), {}, true});
     text("slurm", "user", "SlurmUser: the only user who can read records; empty: root.",
-         {FIELD(std::string, slurm.user), {}});
+         {FIELD(std::string, slurm.user), {}, false, true, false, true});
 
     integer("thresholds", "min_traffic_mb", "MB", "A job with less on every port is no-traffic.",
             {Wide(FIELD(std::uint64_t, thresholds.min_traffic_mb)), 0, 1'000'000'000});

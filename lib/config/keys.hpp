@@ -20,6 +20,7 @@ struct TextRule {
     bool path = false;                     ///< absolute
     bool may_be_empty = true;
     bool hostlist = false;
+    bool user = false; ///< somebody this host knows
 };
 struct IntegerRule {
     std::variant<std::function<unsigned &(Config &)>, std::function<std::uint64_t &(Config &)>> field;

@@ -70,6 +70,9 @@ std::string valid_values(const Key &key) {
                               if (rule.path) {
                                   return rule.may_be_empty ? "an absolute path, or empty" : "an absolute path";
                               }
+                              if (rule.user) {
+                                  return "a user of this host, by name or number, or empty";
+                              }
                               return rule.hostlist ? "a host list such as stor[01-08]" : "";
                           },
                           [](const IntegerRule &rule) { return fmt::format("{} to {}", rule.least, rule.most); },

@@ -15,7 +15,7 @@ std::optional<Mode> parse_mode(std::string_view text) noexcept {
 }
 
 std::optional<Mode> mode_from_option(const char *argument) noexcept {
-    if (argument == nullptr || *argument == '\0' || std::string_view(argument) == "(null)")
+    if (argument == nullptr || std::string_view(argument) == "(null)")
         return Mode::report;
     return parse_mode(argument);
 }

@@ -14,8 +14,8 @@ inline constexpr const char *valid_modes = "report, off";
 
 const char *to_string(Mode mode) noexcept;
 std::optional<Mode> parse_mode(std::string_view text) noexcept; ///< exact, lower case
-/// The option's argument as Slurm hands it to a SPANK plugin: an option without argument arrives as a null pointer, as
-/// "" or as "(null)", and means report.
+/// The option's argument as Slurm hands it to a SPANK plugin: an option without argument arrives as a null pointer or as
+/// "(null)", and means report; "" is `--fabric-check=`, and no mode.
 std::optional<Mode> mode_from_option(const char *argument) noexcept;
 
 } // namespace fabric_check

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "job/programs.hpp"
 
-#include "base/text.hpp"
+#include "base/user.hpp"
 
-#include <limits>
-#include <pwd.h>
+#include <cstdio>
 #include <unistd.h>
+#include <string_view>
 #include <vector>
 
 namespace fabric_check {
@@ -36,14 +36,27 @@ Result<std::uint32_t> slurm_uid(const Config &config) {
     const auto &user = config.slurm.user;
     if (user.empty() || user == "root")
         return std::uint32_t{0};
-    if (const auto number = parse_u64(user); number && *number < std::numeric_limits<std::uint32_t>::max())
-        return static_cast<std::uint32_t>(*number);
-    std::vector<char> buffer(16384);
-    passwd entry{};
-    passwd *found = nullptr;
-    if (getpwnam_r(user.c_str(), &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr)
-        return Error{Errc::usage, "slurm.user: no user \"" + printable(user) + "\" here; give SlurmUser of slurm.conf"};
-    return static_cast<std::uint32_t>(entry.pw_uid);
+    auto uid = uid_of(user);
+    if (!uid)
+        return Error{Errc::usage, "slurm.user: " + uid.error().message + "; give SlurmUser of slurm.conf"};
+    return uid;
+}
+
+bool answer_about_program(int argc, char **argv, const char *about) noexcept {
+    if (argc != 2 || argv == nullptr || argv[1] == nullptr)
+        return false;
+    const std::string_view asked = argv[1];
+    const std::string_view name = argv[0] == nullptr ? "" : argv[0];
+    const std::string_view base = name.substr(name.rfind('/') + 1); // npos + 1 is 0
+    const int length = static_cast<int>(base.size());
+    if (asked == "--version")
+        (void)std::printf("%.*s " FABRIC_CHECK_VERSION "\n", length, base.data());
+    else if (asked == "--help" || asked == "-h")
+        (void)std::printf("usage: %.*s\n%s\nTakes no arguments but --help and --version. See fabric-check-hooks(8).\n",
+                          length, base.data(), about);
+    else
+        return false;
+    return true;
 }
 
 } // namespace fabric_check

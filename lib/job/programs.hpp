@@ -16,4 +16,8 @@ Result<std::string> find_program(const Config &config, const std::string &name);
 /// The uid of SlurmUser as configured (name or number; empty: root), who alone may read records.
 Result<std::uint32_t> slurm_uid(const Config &config);
 
+/// For the hooks and the finisher: answers --help and --version on standard output, `about` being what the program is for,
+/// and says that it did: the program then ends with 0. Anything else is left alone: Slurm passes no arguments.
+bool answer_about_program(int argc, char **argv, const char *about) noexcept;
+
 } // namespace fabric_check

@@ -141,6 +141,29 @@ TEST(ParseConfig, RefusesAddressesThatAreNone) {
         EXPECT_THAT(error_of(std::string("[munge.addresses]\nn = ") + value + "\n"), HasSubstr("f.toml:2: "));
     }
 }
+TEST(ParseConfig, QuotesAnAddressThatIsNone) {
+    for (const char *value : {"node01", "10.0.0", "10.0.0.1/24", "10.0.0.256", "10.0.0.1 ", "fe80::g", "fe80::1%ib0"}) {
+        EXPECT_EQ(error_of(std::string("[munge.addresses]\nn = [\"10.0.0.1\", \"") + value + "\"]\n"),
+                  std::string("f.toml:2: key 'munge.addresses.n': \"") + value +
+                      "\" is no IP address; valid: an IP address, or a list of them, as in [\"10.0.0.1\"]");
+    }
+}
+TEST(ParseConfig, TakesAUserWhoIsHere) {
+    EXPECT_EQ(parsed("[slurm]\nuser = \"root\"\n").slurm.user, "root");
+    EXPECT_EQ(parsed("[slurm]\nuser = \"4711\"\n").slurm.user, "4711");
+    EXPECT_EQ(parsed("[slurm]\nuser = \"\"\n").slurm.user, "");
+}
+TEST(ParseConfig, RefusesAUserWhoIsNot) {
+    EXPECT_EQ(error_of("[slurm]\nuser = \"no-such-user\"\n"),
+              "f.toml:2: key 'slurm.user': no user \"no-such-user\" here; valid: a user of this host, by name or number, "
+              "or empty");
+    EXPECT_THAT(error_of("[slurm]\nuser = \"4294967295\"\n"), HasSubstr("no user \"4294967295\" here"));
+}
+TEST(ParseGoodKeys, NeverPutRootInThePlaceOfAnUnknownUser) {
+    std::optional<Error> first;
+    EXPECT_EQ(parse_good_keys("[slurm]\nuser = \"no-such-user\"\n", "f.toml", first).slurm.user, "no-such-user");
+    EXPECT_TRUE(first);
+}
 TEST(ParseConfig, EscapesHostileKeys) {
     EXPECT_THAT(error_of("\"a\\u001b\" = 1\n"), HasSubstr("key 'a\\x1b'"));
 }

@@ -9,20 +9,21 @@ namespace {
 
 TEST(Mode, IsReportForAnOptionWithoutArgumentHoweverSlurmSaysSo) {
     EXPECT_EQ(mode_from_option(nullptr), Mode::report);
-    EXPECT_EQ(mode_from_option(""), Mode::report);
     EXPECT_EQ(mode_from_option("(null)"), Mode::report);
 }
 
 TEST(Mode, IsTakenExactly) {
     EXPECT_EQ(mode_from_option("report"), Mode::report);
     EXPECT_EQ(mode_from_option("off"), Mode::off);
-    for (const auto *text : {"Report", "reports", "of", " off", "off ", "on", "1"})
+    for (const auto *text : {"", "Report", "reports", "of", " off", "off ", "on", "1"})
         EXPECT_FALSE(mode_from_option(text)) << text;
 }
 
 TEST(Plugin, RefusesAnUnknownModeAndListsTheValidOnes) {
     std::optional<Mode> mode;
     EXPECT_EQ(choose_mode("fast", mode), "unknown mode \"fast\" for --fabric-check (valid: report, off)");
+    EXPECT_FALSE(mode);
+    EXPECT_EQ(choose_mode("", mode), "unknown mode \"\" for --fabric-check (valid: report, off)");
     EXPECT_FALSE(mode);
     EXPECT_EQ(choose_mode("off", mode), "");
     EXPECT_EQ(mode, Mode::off);
