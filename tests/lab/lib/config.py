@@ -7,10 +7,13 @@ to `up --config` (its keys win), and keys set since (they win over both).
     config [SECTION.]KEY=     remove what was set
     config --file FILE        replace the file given to up
     config --reset            forget what was set
+
+What fabric-check refuses (an unknown key, a value out of range) is refused here, and nothing changes.
 """
 
 import os
 import re
+import subprocess
 import sys
 import tomllib
 
@@ -78,7 +81,7 @@ def write(path, items):
     os.replace(path + ".new", path)
 
 
-def merge():
+def merge(path=RESULT):
     merged, arrays = {}, []
     for part in PARTS:
         for section, key, text in read(part):
@@ -86,7 +89,38 @@ def merge():
                 arrays.append((section, None, text))
             else:
                 merged[section, key] = text
-    write(RESULT, [(s, k, t) for (s, k), t in merged.items()] + arrays)
+    write(path, [(s, k, t) for (s, k), t in merged.items()] + arrays)
+
+
+def complaint():
+    """What fabric-check itself says against the configuration as it would be; None if nothing, or if it is not built."""
+    program = os.environ.get("FABRIC_CHECK_BUILD", "") + "/bin/fabric-check"
+    if not os.access(program, os.X_OK):
+        return None
+    trial = f"{RESULT}.trial"
+    merge(trial)
+    # A command that reads the configuration before anything else, and fails with 2 only over that.
+    run = subprocess.run([program, "--config", trial, "report", "4294967295"], capture_output=True, text=True)
+    os.remove(trial)
+    return re.sub(r"^.*?\.trial:\d+: ", "", run.stderr.strip()) if run.returncode == 2 else None
+
+
+def contents():
+    out = {}
+    for part in PARTS[1:]:
+        if os.path.exists(part):
+            with open(part) as f:
+                out[part] = f.read()
+    return out
+
+
+def put_back(old):
+    for part in PARTS[1:]:
+        if part in old:
+            with open(part, "w") as f:
+                f.write(old[part])
+        elif os.path.exists(part):
+            os.remove(part)
 
 
 def set_keys(pairs):
@@ -95,7 +129,7 @@ def set_keys(pairs):
         name, sign, text = pair.partition("=")
         section, _, key = name.strip().rpartition(".")
         if not sign or not key:
-            sys.exit(f"lab: config: not [SECTION.]KEY=VALUE: {pair}")
+            refuse(f"not [SECTION.]KEY=VALUE: {pair}")
         if text == "":
             items.pop((section, key), None)
             continue
@@ -107,17 +141,28 @@ def set_keys(pairs):
     write(PARTS[2], [(s, k, t) for (s, k), t in items.items()])
 
 
+def refuse(message):
+    print(f"lab: config: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
 def main(args):
+    old = contents()
     if args[:1] == ["--reset"]:
         if os.path.exists(PARTS[2]):
             os.remove(PARTS[2])
         args = args[1:]
     if args[:1] == ["--file"]:
+        if len(args) < 2:
+            refuse("--file needs a file")
         with open(args[1]) as f, open(PARTS[1], "w") as out:
             out.write(f.read())
         args = args[2:]
     if args:
         set_keys(args)
+    if len(sys.argv) > 1 and (wrong := complaint()):
+        put_back(old)
+        refuse(wrong)
     merge()
     if len(sys.argv) == 1:
         with open(RESULT) as f:

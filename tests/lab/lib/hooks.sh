@@ -138,5 +138,5 @@ EOF
 }
 do_config() {
     need_up
-    "$python" "$here/lib/config.py" "$@"
+    FABRIC_CHECK_BUILD=$build "$python" "$here/lib/config.py" "$@"
 }

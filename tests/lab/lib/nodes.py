@@ -2,8 +2,10 @@
 """Builds the nodes' own sysfs and proc trees: what a mlx5 card shows, with LIDs,
 GUIDs and rate as ibsim and opensm hold them."""
 
+import difflib
 import os
 import random
+import re
 import sys
 import uuid
 
@@ -95,8 +97,27 @@ def repair(root, name):
                 write(path, str(rng.randint(low, high)))
 
 
+def plain(name):
+    """symbol_error and SymbolErrorCounter alike."""
+    return re.sub(r"counter$", "", re.sub(r"[^a-z0-9]", "", name.lower()))
+
+
+def place(name):
+    """Prints in which directory the counter's file is; the closest name for one that no port has."""
+    for directory, table in (("counters", COUNTERS), ("hw_counters", HW_COUNTERS)):
+        if name in table:
+            print(f"{directory}/{name}")
+            return
+    known = {plain(key): key for key in [*COUNTERS, *HW_COUNTERS]}
+    closest = difflib.get_close_matches(plain(name), known, 1, 0)
+    sys.exit(f"lab: no counter {name}; the closest is {known[closest[0]]}")
+
+
 def main():
     lab, names = os.environ["FABRIC_CHECK_LAB"], sys.argv[1:]
+    if names[0] == "--place":
+        place(names[1])
+        return
     if names[0] == "--repair":
         for name in names[1:]:
             repair(f"{lab}/nodes/{name}", name)

@@ -2,29 +2,46 @@
 # shellcheck shell=bash disable=SC2154,SC2034
 # What can be done to one node: its counters, and its death and return.
 
-counter_file() { # DEVICE/PORT COUNTER [new]
-    local at=$lab_dir/nodes/$node/sys/class/infiniband/${1%/*}/ports/${1##*/}
-    [ -d "$at" ] || usage_error "node $node has no port $1"
-    if [ -e "$at/counters/$2" ]; then
+# counter_file DEVICE/PORT COUNTER [new]: its file; with "new", also where one was that is removed.
+counter_file() {
+    local at=$lab_dir/nodes/$node/sys/class/infiniband/${1%/*}/ports/${1##*/} place
+    [[ $1 = */* && $1 != *..* && -d $at ]] || usage_error "node $node has no port $1; valid: $(ports_of_node)"
+    if [[ $2 = */* || $2 = .* || -z $2 ]]; then
+        usage_error "'$2' is no counter"
+    elif [ -e "$at/counters/$2" ]; then
         echo "$at/counters/$2"
     elif [ -e "$at/hw_counters/$2" ]; then
         echo "$at/hw_counters/$2"
-    elif [[ ${3:-} = new && $2 =~ ^[A-Za-z0-9_]+$ ]]; then
-        [ -e "$here/lib/nodes.py" ] && grep -q "\"$2\": " <<< "$(sed -n '/^HW_COUNTERS/,/^}/p' "$here/lib/nodes.py")" \
-            && echo "$at/hw_counters/$2" || echo "$at/counters/$2"
     else
-        usage_error "node $node: $1 has no counter $2"
+        place=$("$python" "$here/lib/nodes.py" --place "$2") || exit 2
+        [ "${3:-}" = new ] || usage_error "node $node: $1 has no counter $2 now: it was removed"
+        echo "$at/$place"
     fi
 }
+ports_of_node() {
+    local port device
+    for port in "$lab_dir/nodes/$node"/sys/class/infiniband/*/ports/*; do
+        device=${port%/ports/*}
+        [ ! -d "$port" ] || echo "${device##*/}/${port##*/}"
+    done | paste -sd ' '
+}
 
-node_set() { # DEVICE/PORT COUNTER=VALUE…
-    local port=$1 pair key value file
+# node_set DEVICE/PORT COUNTER=VALUE…: all of them, or, when one is refused, none.
+node_set() {
+    local port=$1 pair key value file files=()
     shift
-    [ $# -gt 0 ] || usage_error "node NODE set DEVICE/PORT COUNTER=VALUE…"
     for pair in "$@"; do
         [[ $pair = *=* ]] || usage_error "not COUNTER=VALUE: $pair"
         key=${pair%%=*} value=${pair#*=}
         file=$(counter_file "$port" "$key" new) || exit
+        [[ $value =~ ^\+?[0-9]*$ && $value != + ]] \
+            || usage_error "$key: '$value' is no number; valid: 12, +12 to add, or nothing to remove the file"
+        [[ $value != +* || -e $file ]] || usage_error "$key was removed, nothing to add to; give it a value"
+        files+=("$file")
+    done
+    for pair in "$@"; do
+        value=${pair#*=} file=${files[0]}
+        files=("${files[@]:1}")
         if [ -z "$value" ]; then
             rm -f "$file"
             continue
@@ -32,7 +49,7 @@ node_set() { # DEVICE/PORT COUNTER=VALUE…
         (
             exec 8>> "$lab_dir/sim/lock"
             flock 8
-            [[ $value = +* ]] && value=$(($(< "$file") + ${value#+}))
+            [[ $value = +* ]] && value=$(($(< "$file") + 10#${value#+}))
             echo "$value" > "$lab_dir/nodes/$node/.new" && mv "$lab_dir/nodes/$node/.new" "$file"
         )
     done
@@ -74,12 +91,12 @@ node_reboot() {
 do_node() {
     need_up
     local node=${1:-} what=${2:-}
-    [ $# -ge 2 ] || usage_error "node NODE set|unset|get|kill|start|reboot …"
+    [ $# -ge 2 ] || usage_error "node NODE set|unset|get|kill|start|reboot|path …"
     node_named "$node"
     shift 2
     case $what in
         set) [ $# -ge 2 ] || usage_error "node NODE set DEVICE/PORT COUNTER=VALUE…"; node_set "$@" ;;
-        unset) [ $# -eq 2 ] || usage_error "node NODE unset DEVICE/PORT COUNTER"; node_set "$1" "$2=" ;;
+        unset) [[ $# -eq 2 && $2 != *=* ]] || usage_error "node NODE unset DEVICE/PORT COUNTER"; node_set "$1" "$2=" ;;
         get) [ $# -eq 2 ] || usage_error "node NODE get DEVICE/PORT COUNTER"
             local file
             file=$(counter_file "$1" "$2") || exit
@@ -87,6 +104,6 @@ do_node() {
         kill) node_kill; "$python" "$here/lib/traffic.py" --link-downed "$node" ;; # a dead host's link goes down
         start | reboot) "node_$what" ;;
         path) echo "$lab_dir/nodes/$node" ;;
-        *) usage_error "node NODE: unknown command $what" ;;
+        *) usage_error "node NODE: unknown command $what; valid: set, unset, get, kill, start, reboot, path" ;;
     esac
 }
