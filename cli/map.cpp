@@ -16,7 +16,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <sys/stat.h>
 #include <thread>
+#include <unistd.h>
 
 namespace fabric_check::cli {
 
@@ -132,6 +134,13 @@ void show(const fabric::Map &map, const std::string &file, bool json) {
         fmt::print("problem:          {}: {}\n", printable(problem.where), printable(problem.reason));
 }
 
+/// Root leaves nothing in the spool that its owner, SlurmUser, could not write later.
+void give_to_owner_of(const std::string &parent, const std::string &path) {
+    struct stat owner {};
+    if (::geteuid() == 0 && ::stat(parent.c_str(), &owner) == 0)
+        (void)!::lchown(path.c_str(), owner.st_uid, static_cast<gid_t>(-1)); // a squashed root cannot; nor did it make it
+}
+
 /// Only one build of the spool's map at a time. The spool itself is never made: where it is not mounted, a directory of
 /// that name would hide that.
 Result<FileLock> lock_spool(const SpoolLayout &spool) {
@@ -142,12 +151,18 @@ Result<FileLock> lock_spool(const SpoolLayout &spool) {
                    : error;
     };
     const std::string directory = spool.root + "/map";
+    const bool there = ::access(directory.c_str(), F_OK) == 0;
     if (auto made = make_spool_directory(spool, directory, 0755); !made)
         return denied(made.error());
+    if (!there)
+        give_to_owner_of(spool.root, directory);
     auto taken = FileLock::try_lock(spool.build_lock());
     if (!taken && taken.error().code == Errc::unavailable)
         return Error{Errc::unavailable, "another build of this map is running (" + spool.build_lock() + " is locked)"};
-    return taken ? std::move(taken) : denied(taken.error());
+    if (!taken)
+        return denied(taken.error());
+    give_to_owner_of(directory, spool.build_lock());
+    return taken;
 }
 
 int build(const Context &context, const std::string &output) {

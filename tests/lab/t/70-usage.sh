@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Wrong words: each is refused with the right exit code, and says what would have been right. The
 # lab's own commands likewise.
+# shellcheck disable=SC1091,SC2154
 . "$(dirname "$0")/../lib/scenario.sh"
 work=$FABRIC_CHECK_LAB/usage
 mkdir -p "$work"
@@ -56,6 +57,10 @@ refuses 4 "away: No such file or directory .the spool: is its file system mounte
 mkdir "$work/away"
 refuses 4 "umad" fc --config "$work/away.toml" map build
 expect_equal "$(ls "$work/away")" "" "what map build without umad left"
+chown 65534 "$work/away"
+umad --config "$work/away.toml" map build > /dev/null || fail "map build into a new spool"
+expect_equal "$(stat -c '%n %u' "$work"/away/map "$work"/away/map/build.lock | sed 's|.*/||' | paste -sd ' ')" \
+    "map 65534 build.lock 65534" "owners of what root made in the spool of another"
 umad map build > /dev/null || fail "map build"
 refuses 4 "build.lock: Permission denied; building the spool's map needs write access" setpriv --reuid 65534 --clear-groups \
     "$lab_tests/lab" exec fabric-check map build
@@ -109,4 +114,5 @@ done
 expect_match "$(cat "$work/demo")" "^demo: a lab is up in $FABRIC_CHECK_LAB" "the demo"
 FABRIC_CHECK_LAB=$work/none "$lab_tests/lab" down 2> "$work/down" || fail "down without a lab: exit code $?"
 expect_match "$(cat "$work/down")" "^lab: no lab is up in $work/none" "down"
+[ ! -e "$work/none" ] || fail "down made a directory"
 pass "the lab refuses what is not there"
