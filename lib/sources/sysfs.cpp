@@ -155,8 +155,7 @@ private:
                 const Reading reading = sysfs::counter_from(error, content);
                 sysfs::add_counter(counters, file, reading);
                 if (!reading.value && reading.absence != Absence::unsupported) {
-                    const CounterInfo *row = find_counter(file);
-                    problem(where, row != nullptr ? std::string(row->name) : file, reason_of(error, content));
+                    problem(where, canonical_name(file), reason_of(error, content));
                 }
             }
         }

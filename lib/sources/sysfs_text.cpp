@@ -79,11 +79,10 @@ bool is_setting(std::string_view file) noexcept {
 }
 
 void add_counter(Counters &counters, std::string_view file, Reading reading) {
-    const CounterInfo *row = find_counter(file);
     if (reading.value && file.ends_with("_64")) {
         reading.width = 64;
     }
-    const auto [at, fresh] = counters.try_emplace(row != nullptr ? std::string(row->name) : std::string(file), reading);
+    const auto [at, fresh] = counters.try_emplace(canonical_name(file), reading);
     if (!fresh && reading.value && (!at->second.value || reading.width > at->second.width)) {
         at->second = reading;
     }

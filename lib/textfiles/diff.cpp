@@ -71,7 +71,13 @@ public:
         const PortCounters &known = after != nullptr ? second : first;
         const std::string &driver = second.driver.empty() ? first.driver : second.driver;
         PortRules rules;
-        rules.required = [&](const CounterInfo &counter) { return required(counter, known, driver); };
+        rules.profile = options_.profile;
+        rules.driver = driver;
+        if (!options_.whole_profile && known.kind == KeyKind::lid && switches_.contains(owner(known.port))) {
+            rules.kind = PortKind::switch_port;
+        } else {
+            rules.whole_profile = options_.whole_profile || driver.empty();
+        }
         rules.congestion_per_gb = options_.congestion_per_gb;
         rules.bytes = result.bytes;
         rules.min_bytes = 1;
@@ -81,16 +87,6 @@ public:
     }
 
 private:
-    bool required(const CounterInfo &counter, const PortCounters &port, const std::string &driver) const {
-        if (!options_.whole_profile && port.kind == KeyKind::lid && switches_.count(owner(port.port)) != 0) {
-            return required_in_ib(counter, PortKind::switch_port, "");
-        }
-        if (!options_.whole_profile && !driver.empty()) {
-            return required_in_ib(counter, PortKind::hca, driver);
-        }
-        return counter.required_ib_switch || counter.required_ib_hca || counter.required_ib_qp;
-    }
-
     const DiffOptions &options_;
     std::set<std::string> switches_;
 };

@@ -160,12 +160,9 @@ private:
         result.xmit_bytes = xmit_bytes(result.deltas);
         result.rcv_bytes = rcv_bytes(result.deltas);
         PortRules rules;
-        rules.required = [&port](const CounterInfo &info) {
-            return required_in_ib(info, PortKind::hca, port.driver);
-        };
-        rules.graded = [this](const CounterInfo &info) {
-            return info.graded &&
-                   !(grading_.adaptive_routing == AdaptiveRouting::on && info.name == "out_of_sequence");
+        rules.driver = port.driver;
+        rules.ungraded = [this](const CounterInfo &info) {
+            return grading_.adaptive_routing == AdaptiveRouting::on && info.name == "out_of_sequence";
         };
         rules.congestion_per_gb = grading_.congestion_per_gb;
         rules.min_bytes = grading_.min_bytes;

@@ -1,26 +1,69 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "verdict/port_verdict.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <initializer_list>
 
 namespace fabric_check {
 
 namespace {
 
-bool required_somewhere(const CounterInfo &info) noexcept {
-    return info.required_ib_switch || info.required_ib_hca || info.required_ib_qp;
+/// Neither side has it, or none was ever there: no gap unless the counter is required.
+bool nowhere(NoDelta why) noexcept {
+    return why == NoDelta::absent || why == NoDelta::unsupported;
 }
 
-/// Neither side has it, or none was ever there: no gap unless the counter is required.
-bool nowhere(NoDelta why) noexcept { return why == NoDelta::absent || why == NoDelta::unsupported; }
-
-std::optional<std::uint64_t> octets(const Deltas &deltas, const char *counter) {
+const Delta *find(const Deltas &deltas, const std::string &counter) {
     const auto at = deltas.find(counter);
-    // Quarter octets: beyond 2^62 of them no link has ever carried what the counter says.
-    if (at == deltas.end() || !at->second.value || *at->second.value > UINT64_MAX / 4) {
+    return at == deltas.end() ? nullptr : &at->second;
+}
+
+std::optional<std::uint64_t> octets(const Deltas &deltas, const std::string &counter) {
+    const Delta *delta = find(deltas, counter);
+    if (delta == nullptr || !delta->value) {
         return std::nullopt;
     }
-    return *at->second.value * 4;
+    const CounterInfo *info = find_counter(counter);
+    if (info == nullptr || info->unit != Unit::octets_div_4) {
+        return delta->value;
+    }
+    // Quarter octets: beyond 2^62 of them no link has ever carried what the counter says.
+    return *delta->value > UINT64_MAX / 4 ? std::nullopt : std::optional(*delta->value * 4);
+}
+
+/// A priority has flow control where its pauses are counted.
+bool has_flow_control(const Deltas &deltas, unsigned priority) {
+    const Delta *pauses = find(deltas, "rx_prio" + std::to_string(priority) + "_pause");
+    return pauses != nullptr && (pauses->value || !nowhere(pauses->why));
+}
+
+/// The first of these that is there, even without a delta: another one counts other things.
+std::optional<std::uint64_t> bytes_by(const Deltas &deltas, std::initializer_list<const char *> counters,
+                                      const std::string &direction) {
+    for (const char *counter : counters) {
+        if (const Delta *delta = find(deltas, counter); delta != nullptr && (delta->value || !nowhere(delta->why))) {
+            return octets(deltas, counter);
+        }
+    }
+    std::optional<std::uint64_t> sum;
+    for (unsigned priority = 0; priority < priorities; ++priority) {
+        if (!has_flow_control(deltas, priority)) {
+            continue;
+        }
+        const auto bytes = octets(deltas, direction + "_prio" + std::to_string(priority) + "_bytes");
+        std::uint64_t total = 0;
+        if (!bytes || __builtin_add_overflow(sum.value_or(0), *bytes, &total)) {
+            return std::nullopt;
+        }
+        sum = total;
+    }
+    return sum;
+}
+
+std::string shortest(double number) {
+    return fmt::format("{}", number);
 }
 
 class Judge {
@@ -40,40 +83,95 @@ public:
     }
 
 private:
-    bool required(const CounterInfo &info) const { return rules_.required && rules_.required(info); }
-    bool graded(const CounterInfo &info) const { return rules_.graded ? rules_.graded(info) : info.graded; }
-
     void grade(const CounterInfo &info) {
-        const bool is_required = required(info);
-        if (!is_required && !graded(info)) {
+        const bool is_required = rules_.whole_profile ? required_by_profile(info, rules_.profile)
+                                                      : required(info, rules_.profile, rules_.kind, rules_.driver);
+        const bool is_graded = info.graded(rules_.profile) && !(rules_.ungraded && rules_.ungraded(info));
+        if (!is_required && !is_graded) {
             return;
         }
-        const auto at = deltas_.find(std::string(info.name));
-        const Delta delta = at != deltas_.end() ? at->second : Delta{};
-        if (delta.value) {
-            moved(info, *delta.value);
-        } else if (!is_missing(delta.why)) {
-            verdict_.unread.push_back({std::string(info.name), to_string(delta.why), info.layer, false});
-        } else if (is_required || (required_somewhere(info) && !nowhere(delta.why))) {
-            verdict_.unread.push_back({std::string(info.name), to_string(delta.why), info.layer, true});
+        if (!info.is_family()) {
+            grade(info, std::string(info.name), is_required);
+            return;
+        }
+        bool any = false;
+        for (unsigned priority = 0; priority < priorities; ++priority) {
+            if (has_flow_control(deltas_, priority)) {
+                any = true;
+                grade(info, info.of_priority(priority), is_required);
+            }
+        }
+        if (!any && is_required && !(paused_as_a_whole() && !rules_.whole_profile)) {
+            verdict_.unread.push_back({std::string(info.name), "no priority has flow control", info.layer, true});
         }
     }
 
-    void moved(const CounterInfo &info, std::uint64_t delta) {
+    void grade(const CounterInfo &info, const std::string &name, bool is_required) {
+        const Delta *there = find(deltas_, name);
+        const Delta delta = there != nullptr ? *there : Delta{};
+        if (delta.value) {
+            moved(info, name, *delta.value);
+        } else if (!is_missing(delta.why)) {
+            verdict_.unread.push_back({name, to_string(delta.why), info.layer, false});
+        } else if (is_required || (required_somewhere(info, rules_.profile) && !nowhere(delta.why))) {
+            verdict_.unread.push_back({name, to_string(delta.why), info.layer, true});
+        }
+    }
+
+    /// 802.3x: the whole port pauses, whatever the priority.
+    bool paused_as_a_whole() const {
+        const Delta *pauses = find(deltas_, "rx_global_pause");
+        return pauses != nullptr && pauses->value;
+    }
+
+    Bar bar_of(const CounterInfo &info, const std::string &name) const {
+        if (rules_.bars != nullptr) {
+            for (const std::string &key : {name, std::string(info.name)}) {
+                if (const auto at = rules_.bars->find(key); at != rules_.bars->end()) {
+                    return at->second;
+                }
+            }
+        }
+        Bar bar;
+        (info.layer == Layer::congestion ? bar.per_gb : bar.per_job) =
+            info.layer == Layer::congestion ? rules_.congestion_per_gb : 0;
+        return bar;
+    }
+
+    std::optional<std::uint64_t> bytes_against(const CounterInfo &info) const {
+        const auto &one_way = info.against == Against::sent ? rules_.sent : rules_.received;
+        return info.against != Against::both && one_way ? one_way : rules_.bytes;
+    }
+
+    void moved(const CounterInfo &info, const std::string &name, std::uint64_t delta) {
         if (delta == 0) {
             return;
         }
-        if (info.layer == Layer::congestion) {
-            if (!rules_.bytes) {
-                verdict_.unread.push_back({std::string(info.name), "bytes not known", info.layer, false});
+        const Bar bar = bar_of(info, name);
+        const auto count = static_cast<double>(delta);
+        const auto bytes = bytes_against(info);
+        std::string crossed, unknown;
+        const auto hold = [&](const std::optional<double> &limit, const std::optional<double> &units, const char *unit,
+                              const char *missing) {
+            if (!limit || !crossed.empty()) {
                 return;
             }
-            const double gigabytes = static_cast<double>(*rules_.bytes) / 1e9;
-            if (static_cast<double>(delta) <= rules_.congestion_per_gb * gigabytes) {
-                return;
+            if (!units) {
+                unknown = missing;
+            } else if (count > *limit * *units) {
+                crossed = shortest(*limit) + unit;
             }
+        };
+        hold(bar.per_job, 1.0, "", "");
+        hold(bar.per_gb, bytes ? std::optional(static_cast<double>(*bytes) / 1e9) : std::nullopt, " per GB",
+             "bytes not known");
+        hold(bar.per_hour, rules_.seconds > 0 ? std::optional(rules_.seconds / 3600) : std::nullopt, " per hour",
+             "time not known");
+        if (!crossed.empty()) {
+            verdict_.live.push_back({name, delta, info.layer, std::move(crossed)});
+        } else if (!unknown.empty()) {
+            verdict_.unread.push_back({name, std::move(unknown), info.layer, false});
         }
-        verdict_.live.push_back({std::string(info.name), delta, info.layer});
     }
 
     void conclude() {
@@ -137,9 +235,16 @@ std::vector<std::string> PortVerdict::detail() const {
     return names;
 }
 
-PortVerdict judge_port(const Deltas &deltas, const PortRules &rules) { return Judge(deltas, rules).run(); }
+PortVerdict judge_port(const Deltas &deltas, const PortRules &rules) {
+    return Judge(deltas, rules).run();
+}
 
-std::optional<std::uint64_t> xmit_bytes(const Deltas &deltas) { return octets(deltas, "PortXmitData"); }
-std::optional<std::uint64_t> rcv_bytes(const Deltas &deltas) { return octets(deltas, "PortRcvData"); }
+std::optional<std::uint64_t> xmit_bytes(const Deltas &deltas) {
+    return bytes_by(deltas, {"PortXmitData", "tx_vport_rdma_unicast_bytes", "tx_bytes_phy"}, "tx");
+}
+
+std::optional<std::uint64_t> rcv_bytes(const Deltas &deltas) {
+    return bytes_by(deltas, {"PortRcvData", "rx_vport_rdma_unicast_bytes", "rx_bytes_phy"}, "rx");
+}
 
 } // namespace fabric_check

@@ -4,7 +4,9 @@
 #include "verdict/delta.hpp"
 
 #include <functional>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fabric_check {
@@ -22,37 +24,55 @@ struct LiveCounter {
     std::string counter;
     std::uint64_t delta = 0;
     Layer layer = Layer::ungraded;
+    std::string bar; ///< the one it crossed: "0", "1000 per GB", "12 per hour"
 };
 
 /// The verdict on one port: the rules of the design, exactly.
 struct PortVerdict {
     Outcome outcome = Outcome::clean;
-    Layer layer = Layer::ungraded;     ///< lowest live layer when outcome is live
-    std::vector<LiveCounter> live;     ///< sorted by name
-    std::vector<Unread> unread;        ///< missing required, and unreadable graded, sorted by name
+    Layer layer = Layer::ungraded; ///< lowest live layer when outcome is live
+    std::vector<LiveCounter> live; ///< sorted by name
+    std::vector<Unread> unread;    ///< missing required, and unreadable graded, sorted by name
     /// "clean", "physical", ..., "unusable", "incomplete", "no-traffic"
     std::string word() const;
     /// What the verdict rests on: live counters of the layer; missing or unreadable ones.
     std::vector<std::string> detail() const;
 };
 
-/// Rates and bars of one port. What the functions refer to must outlive the call only.
+/// How much of a counter is too much; more than any of those that are set is.
+struct Bar {
+    std::optional<double> per_job = {}, per_gb = {}, per_hour = {};
+    bool operator==(const Bar &) const = default;
+};
+using Bars = std::map<std::string, Bar>; ///< by the counter's own name, or by that of its family
+
+/// What one port is, what it moved, and the bars. What it refers to must outlive the call only.
 struct PortRules {
-    /// Must the counter be there? (required_in_ib bound to the port's kind, or the whole profile for `diff`.)
-    std::function<bool(const CounterInfo &)> required;
-    /// Graded where present; empty: as the table says.
-    std::function<bool(const CounterInfo &)> graded;
-    double congestion_per_gb = 1000;
-    std::optional<std::uint64_t> bytes; ///< moved over the port; nullopt: not known, never no-traffic
-    std::uint64_t min_bytes = 0;        ///< below this: no-traffic (diff: 1)
+    Profile profile = Profile::ib;
+    PortKind kind = PortKind::hca;
+    std::string_view driver;    ///< of a card, as sysfs names it; empty: not known
+    bool whole_profile = false; ///< every counter of the profile must be there, whatever the port is (diff --profile)
+    /// Not graded here although the table grades it; empty: none.
+    std::function<bool(const CounterInfo &)> ungraded;
+    double congestion_per_gb = 1000;    ///< bar of the layer congestion; all other layers tolerate nothing
+    const Bars *bars = nullptr;         ///< come first
+    std::optional<std::uint64_t> bytes; ///< moved over the port, both ways; nullopt: not known, never no-traffic
+    /// One way each, where known: pauses received hold back what is sent, and the reverse.
+    std::optional<std::uint64_t> sent, received;
+    double seconds = 0;                    ///< between the readings; 0: not known
+    std::uint64_t min_bytes = 0;           ///< below this: no-traffic (diff: 1)
     bool list_live_when_incomplete = true; ///< diff: false
 };
 
 /// A counter the table requires of another kind of port is a gap here when only one side has it; one it requires of
-/// none is a gap nowhere. Congestion is a rate: without known bytes a congestion counter that moved is unreadable.
+/// none is a gap nowhere. A rate without what it is a rate of is unreadable. Families are graded for the priorities
+/// with flow control: those that have an rx_prio<n>_pause. Without any, and without 802.3x pauses, a RoCE port is
+/// incomplete.
 PortVerdict judge_port(const Deltas &deltas, const PortRules &rules);
 
-/// Bytes from the data counters (times four, once): transmitted and received; nullopt where there is no delta.
+/// Bytes transmitted and received. From the port's data counters (times four, once); where the port has none from those
+/// of its network device: of RDMA, else all on the wire, else of the priorities with flow control. nullopt where there
+/// is no delta.
 std::optional<std::uint64_t> xmit_bytes(const Deltas &deltas);
 std::optional<std::uint64_t> rcv_bytes(const Deltas &deltas);
 

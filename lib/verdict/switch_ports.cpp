@@ -205,7 +205,7 @@ private:
         result.xmit_bytes = xmit_bytes(result.deltas);
         result.rcv_bytes = rcv_bytes(result.deltas);
         PortRules rules;
-        rules.required = [](const CounterInfo &info) { return required_in_ib(info, PortKind::switch_port, {}); };
+        rules.kind = PortKind::switch_port;
         rules.congestion_per_gb = grading_.congestion_per_gb;
         rules.min_bytes = grading_.min_bytes;
         if (result.xmit_bytes && result.rcv_bytes) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "counters/reading.hpp"
+#include "base/text.hpp"
 #include "counters/table.hpp"
 
 #include <gmock/gmock.h>
@@ -12,10 +13,10 @@ namespace {
 
 using testing::UnorderedElementsAre;
 
-std::set<std::string> required(PortKind kind, std::string_view driver) {
+std::set<std::string> required_of(PortKind kind, std::string_view driver, Profile profile = Profile::ib) {
     std::set<std::string> names;
     for (const CounterInfo &row : counter_table()) {
-        if (required_in_ib(row, kind, driver)) {
+        if (required(row, profile, kind, driver)) {
             names.emplace(row.name);
         }
     }
@@ -30,21 +31,29 @@ const CounterInfo &row(std::string_view name) {
 }
 
 TEST(CounterTable, AsksASwitchPortForTheFivePmaCountersOnly) {
-    EXPECT_THAT(required(PortKind::switch_port, "mlx5_core"),
+    EXPECT_THAT(required_of(PortKind::switch_port, "mlx5_core"),
                 UnorderedElementsAre("SymbolErrorCounter", "LinkErrorRecoveryCounter", "LinkDownedCounter",
                                      "PortRcvErrors", "PortXmitDiscards"));
 }
 TEST(CounterTable, AsksACardWithRetryCountersForTheThreeOfThemToo) {
-    EXPECT_THAT(required(PortKind::hca, "mlx5_core"),
+    EXPECT_THAT(required_of(PortKind::hca, "mlx5_core"),
                 UnorderedElementsAre("SymbolErrorCounter", "LinkErrorRecoveryCounter", "LinkDownedCounter",
                                      "PortRcvErrors", "PortXmitDiscards", "packet_seq_err", "rnr_nak_retry_err",
                                      "local_ack_timeout_err"));
 }
 TEST(CounterTable, AsksOtherAndUnknownDriversForNoRetryCounters) {
     for (const char *driver : {"mlx4_core", "hfi1", "", "mlx5", "mlx5_corex"}) {
-        EXPECT_EQ(required(PortKind::hca, driver).size(), 5U) << driver;
+        EXPECT_EQ(required_of(PortKind::hca, driver).size(), 5U) << driver;
         EXPECT_FALSE(driver_has_retry_counters(driver)) << driver;
     }
+}
+
+TEST(CounterTable, AsksARocePortForTheDesignsCounters) {
+    EXPECT_THAT(required_of(PortKind::hca, "mlx5_core", Profile::roce),
+                UnorderedElementsAre("tx_pause_storm_error_events", "rx_discards_phy", "rx_prio<n>_buf_discard",
+                                     "packet_seq_err", "rnr_nak_retry_err", "local_ack_timeout_err", "rx_prio<n>_pause",
+                                     "rp_cnp_handled"));
+    EXPECT_THAT(required_of(PortKind::switch_port, "", Profile::roce), testing::IsEmpty());
 }
 
 TEST(CounterTable, HasTheSpecifiedWidths) {
@@ -80,18 +89,18 @@ TEST(CounterTable, HasTheLayersOfTheVerdict) {
 TEST(CounterTable, JudgesWhatItRequiresAndTheTwoKindsOfDisorder) {
     std::set<std::string> graded;
     for (const CounterInfo &counter : counter_table()) {
-        if (counter.graded) {
+        if (counter.graded(Profile::ib)) {
             graded.emplace(counter.name);
         }
     }
-    std::set<std::string> expected = required(PortKind::hca, "mlx5_core");
+    std::set<std::string> expected = required_of(PortKind::hca, "mlx5_core");
     expected.insert({"implied_nak_seq_err", "out_of_sequence"});
     EXPECT_EQ(graded, expected);
 }
 TEST(CounterTable, NeverJudgesWaitOrMarks) {
     for (const char *name : {"PortXmitWait", "np_cnp_sent", "rp_cnp_handled", "np_ecn_marked_roce_packets",
                              "PortRcvRemotePhysicalErrors", "PortRcvSwitchRelayErrors", "VL15Dropped"}) {
-        EXPECT_FALSE(row(name).graded) << name;
+        EXPECT_FALSE(row(name).graded(Profile::ib)) << name;
     }
 }
 TEST(CounterTable, ExplainsEveryCounterInOneLineWithAReference) {
@@ -102,11 +111,11 @@ TEST(CounterTable, ExplainsEveryCounterInOneLineWithAReference) {
     }
 }
 
-TEST(FindCounter, FindsEveryRowByNameAndBySysfsFile) {
+TEST(FindCounter, FindsEveryRowByNameAndByItsAliases) {
     for (const CounterInfo &counter : counter_table()) {
         EXPECT_EQ(find_counter(counter.name), &counter) << counter.name;
-        if (!counter.sysfs.empty()) {
-            EXPECT_EQ(find_counter(counter.sysfs), &counter) << counter.sysfs;
+        for (const std::string_view alias : split(counter.aliases, ' ')) {
+            EXPECT_TRUE(alias.empty() || find_counter(alias) == &counter) << alias;
         }
     }
 }
@@ -115,6 +124,17 @@ TEST(FindCounter, KnowsTheNamesOfOldKernelsAndTools) {
     EXPECT_EQ(row("port_multicast_rcv_packets").name, "PortMulticastRcvPkts");
     EXPECT_EQ(row("SymbolErrors").name, "SymbolErrorCounter");
     EXPECT_EQ(row("XmtDiscards").name, "PortXmitDiscards");
+}
+TEST(FindCounter, FindsTheMembersOfAFamily) {
+    EXPECT_EQ(row("rx_prio0_pause").name, "rx_prio<n>_pause");
+    EXPECT_EQ(row("rx_prio7_pause").name, "rx_prio<n>_pause");
+    for (const char *name : {"rx_prio8_pause", "rx_prio33_pause", "rx_prio_pause", "rx_prio3_pauses", "3", "rx3"}) {
+        EXPECT_EQ(find_counter(name), nullptr) << name;
+    }
+    EXPECT_EQ(canonical_name("rx_prio5_pause"), "rx_prio5_pause");
+    EXPECT_EQ(canonical_name("symbol_error"), "SymbolErrorCounter");
+    EXPECT_EQ(canonical_name("novelty"), "novelty");
+    EXPECT_EQ(row("tx_prio2_pause").of_priority(2), "tx_prio2_pause");
 }
 TEST(FindCounter, DoesNotKnowOthers) {
     for (const char *name : {"", "lifespan", "symbol_erro", "symbol_errors", "zzz", "A"}) {

@@ -234,7 +234,7 @@ private:
             port.phys_state = "LinkUp";
             port.rate = hdr();
             for (const CounterInfo &info : counter_table()) {
-                if (required_in_ib(info, PortKind::hca, "mlx5_core")) {
+                if (required(info, Profile::ib, PortKind::hca, "mlx5_core")) {
                     port.counters[std::string(info.name)] = Reading::of(10);
                 }
             }
@@ -288,7 +288,7 @@ private:
         port.state = "ACTIVE";
         port.rate = hdr();
         for (const CounterInfo &info : counter_table()) {
-            if (required_in_ib(info, PortKind::switch_port, {})) {
+            if (required(info, Profile::ib, PortKind::switch_port, {})) {
                 port.counters[std::string(info.name)] = Reading::of(10);
             }
         }

@@ -18,7 +18,7 @@ Delta none(NoDelta why) { return {std::nullopt, why}; }
 Deltas quiet() {
     Deltas deltas;
     for (const CounterInfo &info : counter_table()) {
-        if (required_in_ib(info, PortKind::hca, "mlx5_core")) {
+        if (required(info, Profile::ib, PortKind::hca, "mlx5_core")) {
             deltas[std::string(info.name)] = moved(0);
         }
     }
@@ -27,7 +27,7 @@ Deltas quiet() {
 
 PortRules rules(std::optional<std::uint64_t> bytes = terabyte) {
     PortRules rules;
-    rules.required = [](const CounterInfo &info) { return required_in_ib(info, PortKind::hca, "mlx5_core"); };
+    rules.driver = "mlx5_core";
     rules.bytes = bytes;
     rules.min_bytes = 1;
     return rules;
@@ -119,7 +119,7 @@ TEST(JudgePort, InDiffAnIncompleteResultListsNothingLive) {
 
 TEST(JudgePort, ARetryCounterThatIsNotRequiredHereIsAGapOnlyWhenOneSideHasIt) {
     PortRules without;
-    without.required = [](const CounterInfo &info) { return required_in_ib(info, PortKind::hca, "mlx4_core"); };
+    without.driver = "mlx4_core";
     Deltas deltas = quiet();
     deltas["packet_seq_err"] = none(NoDelta::absent);
     EXPECT_EQ(judge_port(deltas, without).word(), "clean");
@@ -162,27 +162,154 @@ TEST(JudgePort, AGapOutranksNoTraffic) {
     EXPECT_EQ(judge({{"packet_seq_err", none(NoDelta::absent)}}, 0).word(), "incomplete");
 }
 
-class CongestionBar : public ::testing::Test {
-protected:
-    /// rp_cnp_handled graded, as another profile does.
-    static std::string word(std::uint64_t events, std::optional<std::uint64_t> bytes) {
-        PortRules rules;
-        rules.graded = [](const CounterInfo &info) { return info.name == "rp_cnp_handled"; };
-        rules.bytes = bytes;
-        return judge_port({{"rp_cnp_handled", moved(events)}}, rules).word();
+/// A whole mlx5 RoCE port with flow control on priority 3, on which nothing moved.
+Deltas quiet_roce() {
+    Deltas deltas;
+    for (const CounterInfo &info : counter_table()) {
+        if (required(info, Profile::roce, PortKind::hca, "mlx5_core")) {
+            deltas[info.of_priority(3)] = moved(0);
+        }
     }
-};
+    return deltas;
+}
 
-TEST_F(CongestionBar, IsExclusive) {
-    EXPECT_EQ(word(1000000, terabyte), "clean");
-    EXPECT_EQ(word(1000001, terabyte), "congestion");
+PortVerdict judge_roce(const std::map<std::string, Delta> &changes, std::optional<std::uint64_t> bytes = terabyte,
+                       const Bars *bars = nullptr) {
+    Deltas deltas = quiet_roce();
+    for (const auto &[name, delta] : changes) {
+        deltas[name] = delta;
+    }
+    PortRules rules;
+    rules.profile = Profile::roce;
+    rules.driver = "mlx5_core";
+    rules.bytes = bytes;
+    rules.min_bytes = 1;
+    rules.bars = bars;
+    return judge_port(deltas, rules);
 }
-TEST_F(CongestionBar, GoesByTheBytes) {
-    EXPECT_EQ(word(900000, terabyte), "clean");
-    EXPECT_EQ(word(900000, terabyte / 100), "congestion");
+
+TEST(CongestionBar, IsExclusive) {
+    EXPECT_EQ(judge_roce({{"rx_prio3_pause", moved(1000000)}}).word(), "clean");
+    EXPECT_EQ(judge_roce({{"rx_prio3_pause", moved(1000001)}}).word(), "congestion");
 }
-TEST_F(CongestionBar, WithoutBytesIsNoEvidence) { EXPECT_EQ(word(1, std::nullopt), "unusable"); }
-TEST_F(CongestionBar, WithoutEventsNeedsNoBytes) { EXPECT_EQ(word(0, std::nullopt), "clean"); }
+TEST(CongestionBar, GoesByTheBytes) {
+    EXPECT_EQ(judge_roce({{"rx_prio3_pause", moved(900000)}}).word(), "clean");
+    EXPECT_EQ(judge_roce({{"rx_prio3_pause", moved(900000)}}, terabyte / 100).word(), "congestion");
+}
+TEST(CongestionBar, WithoutBytesIsNoEvidence) {
+    EXPECT_EQ(judge_roce({{"rp_cnp_handled", moved(1)}}, std::nullopt).word(), "unusable");
+}
+TEST(CongestionBar, WithoutEventsNeedsNoBytes) { EXPECT_EQ(judge_roce({}, std::nullopt).word(), "clean"); }
+TEST(CongestionBar, OfPausesGoesByTheOppositeDirection) {
+    PortRules rules;
+    rules.profile = Profile::roce;
+    rules.bytes = terabyte;
+    rules.sent = terabyte / 100;
+    rules.received = terabyte - terabyte / 100;
+    const auto word = [&](const char *counter, std::uint64_t count) {
+        Deltas deltas = quiet_roce();
+        deltas[counter] = moved(count);
+        return judge_port(deltas, rules).word();
+    };
+    EXPECT_EQ(word("rx_prio3_pause", 10001), "congestion") << "10 GB were sent";
+    EXPECT_EQ(word("rx_prio3_pause", 10000), "clean");
+    EXPECT_EQ(word("tx_prio3_pause", 990000), "clean") << "990 GB were received";
+    EXPECT_EQ(word("tx_prio3_pause", 990001), "congestion");
+    EXPECT_EQ(word("rp_cnp_handled", 1000000), "clean") << "both ways together";
+}
+
+TEST(RoceProfile, FollowsCausation) {
+    std::map<std::string, Delta> moves{
+        {"rx_prio3_pause", moved(8000000)}, {"rp_cnp_handled", moved(90000)}, {"rx_discards_phy", moved(310)}};
+    EXPECT_EQ(judge_roce(moves).word(), "lossless-broken");
+    EXPECT_THAT(judge_roce(moves).detail(), ElementsAre("rx_discards_phy"));
+    moves["tx_pause_storm_error_events"] = moved(4);
+    EXPECT_EQ(judge_roce(moves).word(), "pause-storm");
+    moves.erase("tx_pause_storm_error_events");
+    moves.erase("rx_discards_phy");
+    EXPECT_EQ(judge_roce(moves).word(), "congestion");
+    EXPECT_THAT(judge_roce(moves).detail(), ElementsAre("rx_prio3_pause")) << "90,000 notifications are below the bar";
+}
+
+TEST(RoceProfile, RequiresTheDiscardsOfPrioritiesWithFlowControlOnly) {
+    Deltas deltas = quiet_roce();
+    deltas["rx_prio5_pause"] = moved(0);
+    PortRules rules;
+    rules.profile = Profile::roce;
+    rules.driver = "mlx5_core";
+    const PortVerdict verdict = judge_port(deltas, rules);
+    EXPECT_EQ(verdict.word(), "incomplete");
+    EXPECT_THAT(verdict.detail(), ElementsAre("rx_prio5_buf_discard"));
+}
+
+TEST(RoceProfile, DropsOfAPriorityWithoutFlowControlAreNormal) {
+    EXPECT_EQ(judge_roce({{"rx_prio0_buf_discard", moved(77)}}).word(), "clean");
+}
+
+TEST(RoceProfile, WithoutAnyPausesIsIncompleteAndNamesTheFamily) {
+    Deltas deltas = quiet_roce();
+    deltas.erase("rx_prio3_pause");
+    PortRules rules;
+    rules.profile = Profile::roce;
+    rules.driver = "mlx5_core";
+    EXPECT_THAT(judge_port(deltas, rules).detail(), ElementsAre("rx_prio<n>_buf_discard", "rx_prio<n>_pause"));
+    deltas["rx_global_pause"] = moved(5);
+    rules.bytes = terabyte;
+    EXPECT_EQ(judge_port(deltas, rules).word(), "clean") << "802.3x pauses the whole port";
+    rules.whole_profile = true;
+    EXPECT_EQ(judge_port(deltas, rules).word(), "incomplete") << "the profile is that of flow control by priority";
+}
+
+TEST(RoceProfile, ACardWithoutCongestionCountersIsNoZero) {
+    Deltas deltas = quiet_roce();
+    deltas.erase("rp_cnp_handled");
+    PortRules rules;
+    rules.profile = Profile::roce;
+    rules.driver = "mlx5_core";
+    EXPECT_THAT(judge_port(deltas, rules).detail(), ElementsAre("rp_cnp_handled"));
+    rules.driver = "ena";
+    EXPECT_EQ(judge_port({}, rules).word(), "clean") << "a card that has none of the counters is asked for none";
+}
+
+TEST(RoceProfile, AnInfiniBandPortIsIncompleteAndTheReverse) {
+    PortRules rules;
+    rules.whole_profile = true;
+    EXPECT_EQ(judge_port(quiet_roce(), rules).word(), "incomplete");
+    rules.profile = Profile::roce;
+    EXPECT_EQ(judge_port(quiet(), rules).word(), "incomplete");
+}
+
+TEST(Bars, OfACounterComeBeforeTheLayers) {
+    const Bars bars{{"packet_seq_err", {.per_job = 100}},
+                    {"rx_prio<n>_pause", {.per_gb = 5}},
+                    {"rx_prio4_pause", {.per_gb = 50}},
+                    {"local_ack_timeout_err", {.per_job = {}, .per_gb = {}, .per_hour = 10}}};
+    EXPECT_EQ(judge_roce({{"packet_seq_err", moved(100)}}, terabyte, &bars).word(), "clean");
+    const PortVerdict over = judge_roce({{"packet_seq_err", moved(101)}}, terabyte, &bars);
+    EXPECT_EQ(over.word(), "transport-retry");
+    EXPECT_EQ(over.live.at(0).bar, "100");
+    EXPECT_EQ(judge_roce({{"rx_prio3_pause", moved(5001)}}, terabyte, &bars).live.at(0).bar, "5 per GB");
+    EXPECT_EQ(judge_roce({{"rx_prio4_pause", moved(5001)}, {"rx_prio4_buf_discard", moved(0)}}, terabyte, &bars).word(),
+              "clean");
+    EXPECT_EQ(judge_roce({{"local_ack_timeout_err", moved(1)}}, terabyte, &bars).unread.at(0).reason, "time not known");
+}
+
+TEST(Bars, PerHourGoByTheTimeBetweenTheReadings) {
+    const Bars bars{{"packet_seq_err", {.per_job = {}, .per_gb = {}, .per_hour = 10}}};
+    PortRules hourly = rules();
+    hourly.bars = &bars;
+    hourly.seconds = 1800;
+    Deltas deltas = quiet();
+    deltas["packet_seq_err"] = moved(5);
+    EXPECT_EQ(judge_port(deltas, hourly).word(), "clean");
+    deltas["packet_seq_err"] = moved(6);
+    EXPECT_EQ(judge_port(deltas, hourly).live.at(0).bar, "10 per hour");
+}
+
+TEST(Bars, WithoutOneTheLayersHold) {
+    EXPECT_EQ(judge({{"SymbolErrorCounter", moved(1)}}).live.at(0).bar, "0");
+    EXPECT_EQ(judge_roce({{"rp_cnp_handled", moved(1000001)}}).live.at(0).bar, "1000 per GB");
+}
 
 TEST(Bytes, AreFourTimesTheDataCounters) {
     const Deltas deltas{{"PortXmitData", moved(250)}, {"PortRcvData", moved(1)}};

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "counters/rows.hpp"
+
+#include <array>
+
+/// What the performance manager's agent of an InfiniBand port counts.
+namespace fabric_check::rows {
+
+constexpr std::string_view ib_classic = "IBA vol. 1, 16.1.3.5 PortCounters";
+constexpr std::string_view ib_extended = "IBA vol. 1, 16.1.4 PortCountersExtended";
+
+constexpr std::uint16_t every_port = graded_ib | switch_ib | hca_ib | profile_ib;
+
+constexpr Row classic(std::string_view name, std::string_view aliases, std::uint8_t width, Layer layer,
+                      std::string_view meaning) {
+    return make(CounterSource::pma, name, width, layer, any_driver, meaning, ib_classic).also(aliases);
+}
+
+constexpr Row wide(std::string_view name, std::string_view aliases, std::string_view meaning) {
+    return make(CounterSource::pma_extended, name, 64, Layer::ungraded, any_driver, meaning, ib_extended)
+        .in(Unit::packets)
+        .also(aliases);
+}
+
+constexpr std::array pma_rows{
+    classic("ExcessiveBufferOverrunErrors", "excessive_buffer_overrun_errors ExcBufOverrunErrors", 4,
+            Layer::lossless_broken,
+            "receive buffers overflowed for longer than allowed: flow control on the link failed"),
+    classic("LinkDownedCounter", "link_downed LinkDowned", 8, Layer::physical,
+            "the link went down: cable, optic, reset of either end, or reboot")
+        .as(every_port),
+    classic("LinkErrorRecoveryCounter", "link_error_recovery LinkRecovers", 8, Layer::physical,
+            "the link retrained itself after errors: a marginal cable or optic")
+        .as(every_port),
+    classic("LocalLinkIntegrityErrors", "local_link_integrity_errors LinkIntegrityErrors", 4, Layer::physical,
+            "more errors in a row than the link tolerates: a marginal cable or optic"),
+    wide("PortMulticastRcvPkts", "multicast_rcv_packets port_multicast_rcv_packets", "multicast packets received"),
+    wide("PortMulticastXmitPkts", "multicast_xmit_packets port_multicast_xmit_packets", "multicast packets sent"),
+    classic("PortRcvConstraintErrors", "port_rcv_constraint_errors RcvConstraintErrors", 8, Layer::ungraded,
+            "packets refused on receipt by partition or raw-packet rules: configuration, not the link"),
+    classic("PortRcvData", "port_rcv_data RcvData port_rcv_data_64", 32, Layer::ungraded,
+            "data received, in units of four octets")
+        .in(Unit::octets_div_4),
+    classic("PortRcvErrors", "port_rcv_errors RcvErrors", 16, Layer::physical,
+            "packets arrived damaged: the cable or optic of this link, or the sender behind it")
+        .as(every_port),
+    classic("PortRcvPkts", "port_rcv_packets RcvPkts port_rcv_packets_64", 32, Layer::ungraded, "packets received")
+        .in(Unit::packets),
+    classic("PortRcvRemotePhysicalErrors", "port_rcv_remote_physical_errors RcvRemotePhysErrors", 16, Layer::physical,
+            "packets marked bad further upstream: the fault is on an earlier link"),
+    classic("PortRcvSwitchRelayErrors", "port_rcv_switch_relay_errors RcvSwRelayErrors", 16, Layer::ungraded,
+            "packets the switch could not forward; multicast reflections count here, so growth is normal"),
+    wide("PortUnicastRcvPkts", "unicast_rcv_packets port_unicast_rcv_packets", "unicast packets received"),
+    wide("PortUnicastXmitPkts", "unicast_xmit_packets port_unicast_xmit_packets", "unicast packets sent"),
+    classic("PortXmitConstraintErrors", "port_xmit_constraint_errors XmtConstraintErrors", 8, Layer::ungraded,
+            "packets not sent because of partition or raw-packet rules: configuration, not the link"),
+    classic("PortXmitData", "port_xmit_data XmtData port_xmit_data_64", 32, Layer::ungraded,
+            "data sent, in units of four octets")
+        .in(Unit::octets_div_4),
+    classic("PortXmitDiscards", "port_xmit_discards XmtDiscards", 16, Layer::lossless_broken,
+            "packets dropped instead of sent: the port was down, or the receiver stalled past the lifetime limit")
+        .as(every_port),
+    classic("PortXmitPkts", "port_xmit_packets XmtPkts port_xmit_packets_64", 32, Layer::ungraded, "packets sent")
+        .in(Unit::packets),
+    classic("PortXmitWait", "port_xmit_wait XmtWait", 32, Layer::congestion,
+            "ticks with data to send and no credit; an order among the ports of one switch, never a time")
+        .in(Unit::ticks),
+    classic("QP1Dropped", "", 16, Layer::ungraded, "management packets dropped: the management agent was overrun"),
+    classic("SymbolErrorCounter", "symbol_error SymbolErrors", 16, Layer::physical,
+            "bits were received wrong on a lane: cable, optic or connector")
+        .as(every_port),
+    classic("VL15Dropped", "VL15_dropped", 16, Layer::ungraded,
+            "subnet management packets dropped for want of buffers: somebody asks too fast"),
+};
+
+} // namespace fabric_check::rows
