@@ -109,9 +109,9 @@ std::string printable(std::string_view text) {
     return out;
 }
 
-std::string human_bytes(std::uint64_t bytes) {
+std::string human_bytes(std::uint64_t bytes, std::string_view gap) {
     if (bytes < 1000) {
-        return fmt::format("{}B", bytes);
+        return fmt::format("{}{}B", bytes, gap);
     }
     constexpr std::string_view prefixes = "kMGTPE";
     double value = static_cast<double>(bytes) / 1000.0;
@@ -121,7 +121,7 @@ std::string human_bytes(std::uint64_t bytes) {
         value /= 1000.0;
         ++prefix;
     }
-    return fmt::format("{:.1f}{}B", value, prefixes[prefix]);
+    return fmt::format("{:.1f}{}{}B", value, gap, prefixes[prefix]);
 }
 
 std::string format_time(std::int64_t seconds) {
@@ -132,6 +132,18 @@ std::string format_time(std::int64_t seconds) {
     }
     return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900L, parts.tm_mon + 1, parts.tm_mday,
                        parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+std::string format_local_time(std::int64_t seconds) {
+    const std::time_t time = seconds;
+    std::tm parts{};
+    if (localtime_r(&time, &parts) == nullptr) {
+        return fmt::format("@{}", seconds);
+    }
+    const long minutes = (parts.tm_gmtoff < 0 ? -parts.tm_gmtoff : parts.tm_gmtoff) / 60;
+    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}{}{:02}:{:02}", parts.tm_year + 1900L, parts.tm_mon + 1,
+                       parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, parts.tm_gmtoff < 0 ? '-' : '+',
+                       minutes / 60, minutes % 60);
 }
 
 } // namespace fabric_check

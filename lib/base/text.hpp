@@ -21,9 +21,11 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text) noexcept;
 std::string percent_encode(std::string_view text);
 /// Hostile bytes for a terminal or a log: control and non-ASCII bytes become \xNN.
 std::string printable(std::string_view text);
-/// 3000000000000 -> "3.0TB"; decimal prefixes; below 1 kB "999B".
-std::string human_bytes(std::uint64_t bytes);
+/// 3000000000000 -> "3.0TB"; decimal prefixes; below 1 kB "999B". `gap` stands before the unit.
+std::string human_bytes(std::uint64_t bytes, std::string_view gap = {});
 /// RFC 3339 in UTC with seconds.
 std::string format_time(std::int64_t seconds);
+/// The same in the local time zone with its offset: "2026-02-28T23:59:59+01:00".
+std::string format_local_time(std::int64_t seconds);
 
 } // namespace fabric_check

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 
 #include <cstdint>
+#include <cstdlib>
+#include <ctime>
 
 namespace fabric_check {
 namespace {
@@ -91,6 +93,10 @@ TEST(HumanBytes, ChangesPrefixesAtThousands) {
     EXPECT_EQ(human_bytes(3'000'000'000'000), "3.0TB");
     EXPECT_EQ(human_bytes(UINT64_MAX), "18.4EB");
 }
+TEST(HumanBytes, HasAGapWhereAsked) {
+    EXPECT_EQ(human_bytes(0, " "), "0 B");
+    EXPECT_EQ(human_bytes(485'300'000'000, " "), "485.3 GB");
+}
 TEST(HumanBytes, NeverRoundsUpToAThousand) {
     EXPECT_EQ(human_bytes(999'949), "999.9kB");
     EXPECT_EQ(human_bytes(999'950), "1.0MB");
@@ -99,6 +105,16 @@ TEST(HumanBytes, NeverRoundsUpToAThousand) {
 TEST(FormatTime, IsUtcWithSeconds) {
     EXPECT_EQ(format_time(0), "1970-01-01T00:00:00Z");
     EXPECT_EQ(format_time(1'772'323'199), "2026-02-28T23:59:59Z");
+}
+TEST(FormatLocalTime, HasTheOffset) {
+    for (const auto &[zone, text] : {std::pair("CET-1", "2026-03-01T00:59:59+01:00"), std::pair("XYZ3:30", "2026-02-28T20:29:59-03:30"),
+                                     std::pair("UTC", "2026-02-28T23:59:59+00:00")}) {
+        ::setenv("TZ", zone, 1); // NOLINT(concurrency-mt-unsafe)
+        ::tzset();
+        EXPECT_EQ(format_local_time(1'772'323'199), text);
+    }
+    ::unsetenv("TZ"); // NOLINT(concurrency-mt-unsafe)
+    ::tzset();
 }
 TEST(FormatTime, OfAnImpossibleYearIsTheNumber) {
     EXPECT_EQ(format_time(INT64_MAX), "@9223372036854775807");
