@@ -200,8 +200,10 @@ Status import_tables(Map &map, const std::vector<TextFile> &files) {
         }
     if (without > 0)
         map.problems.push_back({"tables", "",
-                                fmt::format("{} switches have no forwarding table, the first is {}: routes end there",
-                                            without, example)});
+                                without == 1 ? fmt::format("{} has no forwarding table: routes end there", example)
+                                             : fmt::format("{} switches have no forwarding table, the first is {}: "
+                                                           "routes end there",
+                                                           without, example)});
     return {};
 }
 

@@ -161,7 +161,7 @@ TEST(ImportTables, ASwitchWithoutATableIsNamed) {
     Map with = *map;
     ASSERT_TRUE(import_tables(with, {{"t", "Unicast lids [0-5] of switch Lid 41 (SwitchA):\n0x0005 005\n"}}));
     EXPECT_THAT(problems(with),
-                ElementsAre("tables: 1 switches have no forwarding table, the first is SwitchB: routes end there"));
+                ElementsAre("tables: SwitchB has no forwarding table: routes end there"));
 }
 
 TEST(ImportTables, EntriesBeforeAnyHeadAreNamed) {
