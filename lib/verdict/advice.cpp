@@ -16,7 +16,8 @@ public:
     std::vector<std::string> run() {
         by_word(verdict_.verdict);
         if (!verdict_.rest.empty() && verdict_.rest != "clean" && verdict_.rest != "no-traffic") {
-            say(fmt::format("What could be read says {}; treat that as open until the gap is closed.", verdict_.rest));
+            say(fmt::format("What could be read says {}{}; treat that as open until the gap is closed.", verdict_.rest,
+                            verdict_.rest_because.empty() ? "" : " at " + verdict_.rest_because.front().where));
         }
         if (verdict_.route == RouteStatus::imbalanced && verdict_.verdict != "routing-imbalance") {
             say("The tables spread this job's nodes badly over the links between the switches, whatever the verdict: "
@@ -105,9 +106,21 @@ private:
         say("Tell the owner of the subnet manager: the routes below show which links stay idle.");
     }
 
+    /// A cause on a link between switches, inside the job or (false) to or from the services.
+    bool hot_by(const char *cause, bool inside) const {
+        return std::any_of(verdict_.hot.begin(), verdict_.hot.end(), [cause, inside](const HotPort &hot) {
+            return hot.cause == cause && (hot.direction != "from" && hot.direction != "to") == inside;
+        });
+    }
+
     void congestion() {
-        if (hot_by("capacity")) {
+        if (hot_by("capacity", true)) {
             say("Every link between these switches was full: use fewer switches (sbatch --switches=1), or more links.");
+        }
+        if (hot_by("capacity", false)) {
+            say("Every link between the job's switches and the services was full, which no other node behind the same "
+                "links can change: it takes more links towards the services, services behind other links, or reading "
+                "and writing spread over a longer time.");
         }
         if (hot_by("receiver") || hot_by("incast")) {
             say("A host's own port was full: many send to one; spread the load over more receivers.");
@@ -118,8 +131,12 @@ private:
         if (hot_by("others")) {
             say("Most of it was other jobs' traffic: nothing is wrong with this job; run it at another time or place.");
         }
-        if (hot_by("load")) {
+        if (hot_by("load", true)) {
             say("One cable carried more than it can: fewer nodes on the other side of it, or the same switch for all.");
+        }
+        if (hot_by("load", false)) {
+            say("One cable between the job and the services carried more than it can: use more services, so that more "
+                "cables share the load, or spread reading and writing over a longer time.");
         }
         if (advice_.empty()) {
             say("Look for a slow receiver, or for too little capacity.");
@@ -160,11 +177,11 @@ private:
             say(fmt::format("Find out why {} rebooted during the job: link errors there may be the reboot's own.",
                             first->where));
         } else if (first->where == "switches" || first->where == "routes") {
-            say(fmt::format("The switches could not be read ({}): have the administrator see to it.", first->reason));
+            say(fmt::format("Have the administrator see why the {} could not be read (below).", first->where));
         } else if (first->counter.empty()) {
-            say(fmt::format("See why {} could not be read: {}.", first->where, first->reason));
+            say(fmt::format("See why {} could not be read (below).", first->where));
         } else {
-            say(fmt::format("See why {} of {} could not be read: {}.", first->counter, first->where, first->reason));
+            say(fmt::format("See why {} of {} could not be read (below).", first->counter, first->where));
         }
     }
 

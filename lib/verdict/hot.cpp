@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "verdict/hot.hpp"
 
+#include "base/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -77,7 +79,23 @@ private:
         hot.share = share;
         hot.own = own_share(evidence_, query_, set_, place).value_or(0);
         hot.interval = "job";
+        hot.direction = hot.facing ? "" : direction_of(place);
         return hot;
+    }
+
+    /// Which of the job's traffic takes this link most, by flows.
+    std::string direction_of(MapPortId place) const {
+        const char *direction = "";
+        double most = 0;
+        for (const fabric::Group &group : routes_->groups) {
+            for (const fabric::GroupPort &port : group.ports) {
+                if (group.node == place.first && port.port == place.second && port.flows > most) {
+                    most = port.flows;
+                    direction = to_string(group.direction);
+                }
+            }
+        }
+        return direction;
     }
 
     void find_hot() {
@@ -226,9 +244,10 @@ private:
                 }
             }
             if (nodes > 0) {
-                text += fmt::format("{}{}: {} {}, {:.1f} GB each", text.empty() ? "" : "; ",
-                                    set_.names.end({group.node, port.port}), nodes, nodes == 1 ? "node" : "nodes",
-                                    sum / 1e9 / static_cast<double>(nodes));
+                text += fmt::format("{}{}: {}, {}{}", text.empty() ? "" : "; ", set_.names.end({group.node, port.port}),
+                                    nodes == 1 ? "1 node" : fmt::format("{} nodes", nodes),
+                                    human_bytes(static_cast<std::uint64_t>(sum / static_cast<double>(nodes)), " "),
+                                    nodes == 1 ? "" : " each");
             }
         }
         if (!text.empty()) {
@@ -285,6 +304,9 @@ private:
             text = "the host sends at full rate";
         } else {
             text = "the job's own load fills this cable";
+        }
+        if (std::lround(hot.share * 100) > 100) {
+            text += "; above the ceiling: the interval was too short to measure, or payload_ceilings is too low";
         }
         return hot.by_wait ? text + "; it holds the group's waiting" : text;
     }

@@ -47,10 +47,6 @@ void add_notes(const JobEvidence &evidence, const RouteChanges &changes,
         notes.push_back(fmt::format("rates are averages over the {:.0f} s between the two readings of the switches",
                                     verdict.seconds));
     }
-    if (!evidence.shared_with.empty()) {
-        notes.push_back(fmt::format("{} other {} ran on its nodes meanwhile: counters belong to ports, not to jobs",
-                                    evidence.shared_with.size(), evidence.shared_with.size() == 1 ? "job" : "jobs"));
-    }
     if (std::any_of(verdict.live.begin(), verdict.live.end(), [](const Finding &finding) {
             return finding.note.find("teardown?") != std::string::npos;
         })) {
@@ -73,8 +69,10 @@ void add_notes(const JobEvidence &evidence, const RouteChanges &changes,
             const auto by_guid = std::count_if(hosts.begin(), hosts.end(), [](const HostMatch &match) {
                 return match.by == MatchedBy::guid;
             });
-            notes.push_back(fmt::format("hosts' ports were found in the map: {} by port GUID, {} by node description",
-                                        by_guid, std::ssize(hosts) - by_guid));
+            const auto others = std::ssize(hosts) - by_guid;
+            notes.push_back(others == 0 ? fmt::format("hosts found in the map: {} by port GUID", by_guid)
+                                        : fmt::format("hosts found in the map: {} by port GUID, {} by description",
+                                                      by_guid, others));
             break;
         }
     }
@@ -83,26 +81,29 @@ void add_notes(const JobEvidence &evidence, const RouteChanges &changes,
             notes.push_back(warning);
         }
     }
-    const auto quote = [&notes](const std::vector<Problem> &problems) {
+    const auto quote = [&notes](const std::vector<Problem> &problems, const std::string &scout) {
         for (const Problem &problem : problems) {
-            std::string text = problem.where;
+            // A port or another host speaks for itself; of a scout's map or device it matters whose.
+            const bool whole = !scout.empty() && (problem.where == "switches" || problem.where == "map");
+            std::string text = whole ? std::string() : problem.where;
             text += problem.counter.empty() ? "" : "/" + problem.counter;
             text += text.empty() ? problem.reason : ": " + problem.reason;
+            text = whole || problem.where == "services" ? by_node(scout, text) : text;
             if (std::find(notes.begin(), notes.end(), text) == notes.end()) {
                 notes.push_back(std::move(text));
             }
         }
     };
-    quote(evidence.problems);
+    quote(evidence.problems, {});
     for (const auto *scout : {&evidence.scout.start, &evidence.scout.end}) {
         if (*scout) {
-            quote((*scout)->problems);
+            quote((*scout)->problems, (*scout)->node);
         }
     }
     for (const NodeEvidence &node : evidence.nodes) {
         for (const auto *side : {&node.start, &node.end}) {
             if (*side) {
-                quote((*side)->problems);
+                quote((*side)->problems, {});
             }
         }
     }
@@ -129,7 +130,11 @@ JobVerdict judge_job(const JobEvidence &evidence, const Config &config) {
     add_switch_ports(evidence, query, grading, set);
     add_lost_services(evidence, config.services, query, set);
     join_links(evidence, set);
-    verdict.seconds = set.scout_seconds;
+    const bool any_switch = std::any_of(set.ports.begin(), set.ports.end(), [](const PortResult &port) {
+        return port.node.empty() && !port.deltas.empty();
+    });
+    verdict.seconds = any_switch ? set.scout_seconds : 0;
+    verdict.payload_ceilings = config.payload_ceilings;
 
     std::vector<Finding> findings;
     verdict.unread = set.unread;
@@ -168,7 +173,10 @@ JobVerdict judge_job(const JobEvidence &evidence, const Config &config) {
     if (set.cover.ports_seen > 0) { // of nothing read there is no rest to judge
         verdict.rest = ruling.rest;
     }
-    verdict.because = findings_of(ruling, findings);
+    verdict.because = findings_of(ruling.layer, findings);
+    if (!verdict.rest.empty()) {
+        verdict.rest_because = findings_of(ruling.rest_layer, findings);
+    }
     verdict.hw = judge_hw(set, findings, config.thresholds.bit_error_rate);
     sort_findings(findings);
     verdict.live = std::move(findings);

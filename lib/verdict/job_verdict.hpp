@@ -84,6 +84,9 @@ struct HotPort {
     bool by_wait = false; ///< not over the bar, but holding the group's XmitWait
     std::string interval; ///< "job": averaged over the job
     std::string cause;    ///< why it is hot, one of: routing, capacity, others, incast, receiver, sender, load
+    /// Of a link between switches, which of the job's traffic takes it most: "inside", "from" or "to" (the services);
+    /// empty for hosts' links.
+    std::string direction = {};
 };
 
 struct GroupMeasure {
@@ -122,6 +125,7 @@ struct JobVerdict {
     std::string verdict; ///< one word of the contract
     std::string rest;    ///< verdict of what could be read; only with unusable / incomplete, and where a port was read
     std::vector<Finding> because; ///< what the verdict rests on, worst first
+    std::vector<Finding> rest_because; ///< the same of `rest`
     std::vector<Finding> live;    ///< everything that moved
     std::vector<UnreadCounter> unread;
     Cover cover;
@@ -130,7 +134,8 @@ struct JobVerdict {
     HwStatus hw = HwStatus::none;
     RouteStatus route = RouteStatus::unknown;
     AdaptiveRouting adaptive_routing = AdaptiveRouting::unknown; ///< as configured, else as the scout found it
-    double seconds = 0; ///< between the scout's two readings; 0: not known
+    double seconds = 0; ///< between the scout's two readings; 0: not known, or no switch port was read
+    fabric::PayloadCeilings payload_ceilings; ///< as configured
     std::vector<GroupMeasure> measures;
     int worst_group = -1; ///< index into the routes' groups, for isl= and spread=
     std::vector<HotPort> hot; ///< hottest first

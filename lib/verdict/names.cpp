@@ -86,6 +86,12 @@ const fabric::MapPort *find_port(const fabric::Map &map, MapPortId port) noexcep
     return &map.nodes[port.first].ports[port.second];
 }
 
+std::string by_node(const std::string &node, const std::string &reason) {
+    const bool named = reason.starts_with(node) &&
+                       (reason.size() == node.size() || reason[node.size()] == ':' || reason[node.size()] == '/');
+    return node.empty() || named ? reason : node + ": " + reason;
+}
+
 MapPortId peer_of(const fabric::Map &map, MapPortId port) noexcept {
     const fabric::MapPort *found = find_port(map, port);
     if (found == nullptr || found->peer >= map.nodes.size()) {

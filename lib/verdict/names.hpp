@@ -31,6 +31,9 @@ private:
     std::map<MapPortId, std::string> hosts_;
 };
 
+/// "node01: reason", unless the reason (or its place) begins with the node already, or there is no node.
+std::string by_node(const std::string &node, const std::string &reason);
+
 /// The port at the other end, or {no_node, 0}. Safe for any id.
 MapPortId peer_of(const fabric::Map &map, MapPortId port) noexcept;
 /// nullptr when the map has no such port.

@@ -2,6 +2,7 @@
 #include "verdict/precedence.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace fabric_check {
 
@@ -33,16 +34,16 @@ Ruling rule(const std::vector<Finding> &findings, const std::vector<UnreadCounte
     if (hidden && (!live || *hidden < *live)) {
         ruling.rest = ruling.verdict;
         ruling.verdict = missing ? "incomplete" : "unusable";
-        ruling.layer.reset();
+        ruling.rest_layer = std::exchange(ruling.layer, std::nullopt);
     }
     return ruling;
 }
 
-std::vector<Finding> findings_of(const Ruling &ruling, const std::vector<Finding> &findings) {
+std::vector<Finding> findings_of(std::optional<Layer> layer, const std::vector<Finding> &findings) {
     std::vector<Finding> found;
-    if (ruling.layer) {
+    if (layer) {
         std::copy_if(findings.begin(), findings.end(), std::back_inserter(found), [&](const Finding &finding) {
-            return finding.leads && finding.layer == *ruling.layer;
+            return finding.leads && finding.layer == *layer;
         });
     }
     std::stable_sort(found.begin(), found.end(), [](const Finding &a, const Finding &b) {

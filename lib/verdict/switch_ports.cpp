@@ -77,9 +77,9 @@ private:
         if (!scout) {
             reason = problem.empty() ? fmt::format("no scout read them at the {}", when) : problem;
         } else if (!scout->problems.empty()) {
-            reason = scout->problems.front().reason;
+            reason = by_node(scout->node, scout->problems.front().reason);
         } else {
-            reason = fmt::format("the scout read no switch port at the {}", when);
+            reason = by_node(scout->node, fmt::format("the scout read no switch port at the {}", when));
         }
         const bool said = std::any_of(set_.unread.begin(), set_.unread.end(), [&](const UnreadCounter &unread) {
             return unread.where == "switches" && unread.reason == reason;

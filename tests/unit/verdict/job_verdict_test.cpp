@@ -358,7 +358,7 @@ TEST(JobVerdict, AScoutThatReadNothingAtTheStartIsOneGap) {
     EXPECT_EQ(verdict.verdict, "incomplete");
     EXPECT_EQ(verdict.rest, "clean");
     EXPECT_THAT(verdict.unread,
-                ElementsAre(unread("switches", "", "no map yet; one is being built for the next jobs")));
+                ElementsAre(unread("switches", "", "node01: no map yet; one is being built for the next jobs")));
     EXPECT_THAT(verdict.cover.missing, ElementsAre("switches"));
 }
 
@@ -367,8 +367,8 @@ TEST(JobVerdict, TwoScoutsThatReadNothingAreOneGapEach) {
     job.evidence.scout.start->ports.clear();
     job.evidence.scout.start->problems.push_back({"map", "", "no map yet"});
     job.evidence.scout.end->ports.clear();
-    EXPECT_THAT(job.judge().unread, ElementsAre(unread("switches", "", "no map yet"),
-                                                unread("switches", "", "the scout read no switch port at the end")));
+    EXPECT_THAT(job.judge().unread, ElementsAre(unread("switches", "", "node01: no map yet"),
+                                                unread("switches", "", "node01: the scout read no switch port at the end")));
 }
 
 TEST(JobVerdict, OneCableHasOneNameWhicheverEndCounted) {
@@ -403,10 +403,38 @@ TEST(JobVerdict, LinksAreNamedInTheNaturalOrderOfTheirSwitches) {
 TEST(JobVerdict, SaysHowItsHostsWereFoundInTheMap) {
     BusyJob job;
     EXPECT_THAT(job.judge().notes,
-                Contains("hosts' ports were found in the map: 12 by port GUID, 8 by node description"));
+                Contains("hosts found in the map: 12 by port GUID, 8 by description"));
     job.evidence.scout.end.reset();
     EXPECT_THAT(job.judge().notes,
-                Contains("hosts' ports were found in the map: 12 by port GUID, 8 by node description"));
+                Contains("hosts found in the map: 12 by port GUID, 8 by description"));
+}
+
+TEST(JobVerdict, AScoutThatCouldReadNothingIsNamedOnceWithItsReason) {
+    BusyJob job;
+    for (auto *scout : {&job.evidence.scout.start, &job.evidence.scout.end}) {
+        ScoutSnapshot nothing;
+        nothing.node = "node01";
+        nothing.time_ns = (*scout)->time_ns;
+        nothing.problems.push_back({"switches", "", "umad: no active InfiniBand port on this host (is a card there?)"});
+        *scout = nothing;
+    }
+    const JobVerdict verdict = job.judge();
+    EXPECT_THAT(verdict.unread,
+                ElementsAre(unread("switches", "", "node01: umad: no active InfiniBand port on this host (is a card there?)")));
+    EXPECT_THAT(verdict.notes, Not(Contains(HasSubstr("rates are averages")))) << "no switch was read";
+    EXPECT_EQ(verdict.seconds, 0);
+    EXPECT_THAT(verdict.notes, Contains("node01: umad: no active InfiniBand port on this host (is a card there?)"));
+}
+
+TEST(JobVerdict, TheRestOfAnIncompleteJobRestsOnItsFindingsAndTheVerdictOnNone) {
+    BusyJob job;
+    job.host(3, "rnr_nak_retry_err", 5);
+    job.node(9).end.reset();
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "incomplete");
+    EXPECT_EQ(verdict.rest, "transport-retry");
+    EXPECT_THAT(verdict.because, IsEmpty());
+    EXPECT_THAT(verdict.rest_because, ElementsAre(finding("node03/mlx5_0:1", "rnr_nak_retry_err", 5)));
 }
 
 TEST(JobVerdict, APortTheScoutDidNotReachIsNamed) {

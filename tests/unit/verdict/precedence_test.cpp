@@ -96,13 +96,21 @@ TEST(Rule, AGapOutranksNoTraffic) {
 TEST(FindingsOf, AreThoseOfTheLayerWorstFirstAndWithoutACounterBeforeAll) {
     const std::vector<Finding> findings{live(Layer::physical, 3), live(Layer::congestion, 99), live(Layer::physical, 0),
                                         live(Layer::physical, 8)};
-    EXPECT_THAT(findings_of(rule(findings, {}, false), findings),
+    EXPECT_THAT(findings_of(rule(findings, {}, false).layer, findings),
                 ElementsAre(Field(&Finding::delta, 0U), Field(&Finding::delta, 8U), Field(&Finding::delta, 3U)));
 }
 
 TEST(FindingsOf, AreNoneWhereTheVerdictRestsOnAGap) {
     const std::vector<Finding> findings{live(Layer::congestion)};
-    EXPECT_THAT(findings_of(rule(findings, {gap(Layer::physical, true)}, false), findings), IsEmpty());
+    EXPECT_THAT(findings_of(rule(findings, {gap(Layer::physical, true)}, false).layer, findings), IsEmpty());
+}
+
+TEST(FindingsOf, OfARestAreThoseThatItRestsOn) {
+    const std::vector<Finding> findings{live(Layer::congestion, 7), live(Layer::transport_retry, 3)};
+    const Ruling ruling = rule(findings, {gap(Layer::physical, true)}, false);
+    EXPECT_EQ(ruling.rest, "transport-retry");
+    EXPECT_THAT(findings_of(ruling.rest_layer, findings), ElementsAre(Field(&Finding::delta, 3U)));
+    EXPECT_FALSE(rule({}, {gap(Layer::physical, true)}, false).rest_layer) << "a clean rest rests on nothing";
 }
 
 } // namespace

@@ -209,6 +209,28 @@ TEST(Routing, EveryLinkEvenlyFullIsCongestionByCapacity) {
     EXPECT_THAT(verdict.hot, Contains(Field(&HotPort::cause, "capacity")));
 }
 
+TEST(Routing, LinksToTheServicesThatAreFullAreNoMatterOfFewerSwitches) {
+    SmallJob job;
+    for (unsigned i = 1; i <= SmallJob::links; ++i) {
+        job.traffic(SmallJob::server_lid(i), SmallJob::node_lid(i), filling(0.79));
+        job.traffic(SmallJob::server_lid(i % 8 + 1), SmallJob::node_lid(i + 8 > 12 ? i : i + 8), filling(0.16));
+    }
+    const JobVerdict verdict = job.judge();
+    EXPECT_THAT(verdict.hot, Contains(::testing::AllOf(Field(&HotPort::cause, "capacity"),
+                                                       Field(&HotPort::direction, "from"))));
+    EXPECT_THAT(verdict.advice, Each(::testing::Not(HasSubstr("--switches"))));
+    EXPECT_THAT(verdict.advice, Contains(HasSubstr("more links towards the services")));
+}
+
+TEST(Routing, AShareAboveTheCeilingIsExplained) {
+    CollapsedJob job(3.8);
+    const JobVerdict verdict = job.judge();
+    ASSERT_FALSE(verdict.because.empty());
+    EXPECT_EQ(verdict.because[0].delta, 380U);
+    EXPECT_THAT(verdict.because[0].note, HasSubstr("above the ceiling: the interval was too short to measure"));
+    EXPECT_THAT(CollapsedJob(0.96).judge().because[0].note, ::testing::Not(HasSubstr("above the ceiling")));
+}
+
 TEST(Routing, OthersTrafficOnALinkThatTheJobDoesNotUseIsNotItsOwn) {
     SmallJob job(true, true);
     job.all_servers_to_all_nodes(10 * gigabyte);
