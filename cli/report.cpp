@@ -43,7 +43,7 @@ int run(const Options &options, const Context &context) {
     if (context.json) {
         std::cout << report->dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
     } else {
-        std::cout << report_text(*report, use_colour(STDOUT_FILENO));
+        std::cout << report_text(*report, use_colour(STDOUT_FILENO), text_columns(STDOUT_FILENO));
     }
     return exit_of_report(*report);
 }

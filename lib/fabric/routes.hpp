@@ -127,6 +127,9 @@ private:
 /// `unreachable`, its flows count nowhere, and it never hangs the walk.
 Routes analyse(const LftView &lfts, const Query &query);
 
+/// Up to so many endpoints, link loads are found faster than anybody waits.
+inline constexpr std::size_t shape_limit = 4096;
+
 /// Link loads over the job's endpoints alone; services take no part. Pure.
 Shapes shape_loads(const LftView &lfts, const Query &query);
 

@@ -3,6 +3,7 @@
 
 #include "base/hostlist.hpp"
 #include "base/text.hpp"
+#include "report/report_words.hpp"
 
 #include <fmt/format.h>
 
@@ -47,36 +48,10 @@ std::string why_of(const Finding &finding) {
     return finding.delta == 0 ? counter : fmt::format("{}+{}", counter, finding.delta);
 }
 
-/// Of the paths in a text only the last components.
-std::string without_folders(const std::string &text) {
-    std::string out;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        const bool starts_word = at == 0 || text[at - 1] == ' ' || text[at - 1] == '(';
-        if (text[at] == '/' && starts_word) {
-            const std::size_t end = std::min(text.find_first_of(":, ;)", at), text.size());
-            at = text.rfind('/', end - 1);
-            continue;
-        }
-        out += text[at];
-    }
-    return out;
-}
-
 std::string unread_of(const UnreadCounter &unread) {
-    std::string reason = unread.reason;
-    constexpr std::size_t enough = 72;
-    if (reason.size() > enough) {
-        reason = without_folders(reason);
-    }
+    std::string reason = short_reason(unread.reason);
     std::erase(reason, '\'');
     std::replace(reason.begin(), reason.end(), ' ', '-');
-    if (reason.size() > enough) {
-        // What the system said stands last: "...: Read-only file system".
-        const auto colon = reason.rfind(":-");
-        const std::size_t tail = colon == std::string::npos ? 0 : reason.size() - colon;
-        reason = tail != 0 && tail <= enough / 2 ? reason.substr(0, enough - tail) + "..." + reason.substr(colon)
-                                                 : reason.substr(0, enough) + "...";
-    }
     return percent_encode(unread.where + (unread.counter.empty() ? "" : "/" + unread.counter) + ":" + reason);
 }
 
@@ -184,9 +159,10 @@ std::string shorten_middle(const std::string &value, std::size_t limit) {
 LineFields line_fields(const JobEvidence &evidence, const JobVerdict &verdict) {
     LineFields fields;
     fields.emplace_back("fabric", percent_encode(verdict.verdict));
-    if (!verdict.because.empty()) {
-        fields.emplace_back("at", percent_encode(verdict.because.front().where));
-        fields.emplace_back("why", why_of(verdict.because.front()) + more(verdict.because.size()));
+    const std::vector<Finding> &worst = verdict.because.empty() ? verdict.rest_because : verdict.because;
+    if (!worst.empty()) {
+        fields.emplace_back("at", percent_encode(worst.front().where));
+        fields.emplace_back("why", why_of(worst.front()) + more(worst.size()));
     }
     if (verdict.hw != HwStatus::none) {
         fields.emplace_back("hw", to_string(verdict.hw));

@@ -9,16 +9,27 @@
 
 namespace fabric_check {
 
+inline constexpr std::size_t usual_columns = 98; ///< of text that goes to no terminal
+/// The width of the terminal on this descriptor, within 40 to 160; usual_columns where it is none.
+std::size_t text_columns(int descriptor) noexcept;
+
 /// report/1 of the contract.
 nlohmann::ordered_json report_json(const JobEvidence &evidence, const JobVerdict &verdict);
 
 /// The story for people, from report/1 JSON (as read back from the spool): verdict, why, where, routes, what to do.
-/// `colour`: ANSI. Never throws on odd JSON: says what is missing.
-std::string report_text(const nlohmann::ordered_json &report, bool colour);
+/// `colour`: ANSI. Times are local, with their offset. Never throws on odd JSON: says what is missing.
+std::string report_text(const nlohmann::ordered_json &report, bool colour, std::size_t columns = usual_columns);
 
-/// routes/1 of the contract, shared by `routes` and the report.
-nlohmann::ordered_json routes_json(const fabric::Map &map, const fabric::Routes &routes, const fabric::Query &query);
-/// The table a human reads at a glance: bars per port, idle ones shown.
-std::string routes_text(const nlohmann::ordered_json &routes, bool colour);
+/// routes/1 of the contract, shared by `routes` and the report. `worst`: the group that worst and ceiling are about, an
+/// index into the routes' groups; -1: the routes' own.
+nlohmann::ordered_json routes_json(const fabric::Map &map, const fabric::Routes &routes, const fabric::Query &query,
+                                   int worst = -1);
+/// Its "shapes".
+nlohmann::ordered_json shapes_json(const fabric::Map &map, const fabric::Shapes &shapes);
+/// Adds warnings to routes/1 of a job's nodes where its report (report/1) saw other routes, changing ones, or none.
+void warn_of_other_routes(const nlohmann::ordered_json &report, nlohmann::ordered_json &routes);
+/// The table a human reads at a glance: bars per port, idle ones shown. `of_job`: the nodes are a job's.
+std::string routes_text(const nlohmann::ordered_json &routes, bool colour, std::size_t columns = usual_columns,
+                        bool of_job = true);
 
 } // namespace fabric_check

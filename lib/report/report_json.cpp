@@ -78,14 +78,26 @@ ordered_json unread_json(const std::vector<UnreadCounter> &unread) {
     return out;
 }
 
+void add_shapes(const fabric::LftView &lfts, const fabric::Query &query, ordered_json &routes) {
+    if (query.job.size() <= fabric::shape_limit) {
+        routes["shapes"] = shapes_json(lfts.map(), fabric::shape_loads(lfts, query));
+    }
+}
+
 ordered_json routes_of(const JobEvidence &evidence, const JobVerdict &verdict, bool at_end) {
     const std::optional<fabric::Routes> &routes = at_end ? evidence.routes_end : evidence.routes_start;
     const std::optional<ScoutSnapshot> &scout = at_end ? evidence.scout.end : evidence.scout.start;
     if (evidence.map == nullptr || !routes) {
         return nullptr;
     }
-    const fabric::Query query = scout ? query_from(*evidence.map, scout->hosts, Config{}) : fabric::Query{};
-    ordered_json out = routes_json(*evidence.map, *routes, query);
+    fabric::Query query = scout ? query_from(*evidence.map, scout->hosts, Config{}) : fabric::Query{};
+    query.ceilings = verdict.payload_ceilings;
+    // The verdict's group is one of the routes it went by.
+    const bool judged = at_end == evidence.routes_end.has_value();
+    ordered_json out = routes_json(*evidence.map, *routes, query, judged ? verdict.worst_group : -1);
+    if (scout) {
+        add_shapes(fabric::LftView(*evidence.map, scout->lfts, scout->ports), query, out);
+    }
     out["adaptive_routing"] = to_string(verdict.adaptive_routing);
     return out;
 }
@@ -120,6 +132,7 @@ ordered_json hot_json(const std::vector<HotPort> &hot) {
                        {"own", rounded(port.own)},
                        {"interval", port.interval},
                        {"cause", port.cause},
+                       {"direction", port.direction.empty() ? ordered_json() : ordered_json(port.direction)},
                        {"by_wait", port.by_wait}});
     }
     return out;

@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "counters/table.hpp"
+#include "report/fold_links.hpp"
 #include "report/odd_json.hpp"
 #include "report/report_words.hpp"
 
@@ -12,6 +13,9 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <set>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 namespace fabric_check {
 
@@ -24,10 +28,12 @@ using odd_json::list;
 using odd_json::number;
 using odd_json::text;
 
-constexpr std::size_t columns = 100;
 constexpr std::size_t findings_shown = 20;
 constexpr std::size_t lines_shown = 30;
-constexpr std::size_t bar_width = 30;
+constexpr std::size_t bar_most = 30, bar_least = 6;
+constexpr std::size_t groups_shown = 12;
+constexpr double considerable = 0.1; ///< of the bytes of the group that carried most
+constexpr double similar = 0.1;      ///< shares of one entry
 
 /// Numbers of odd JSON, kept within what the type holds.
 std::uint64_t whole(double value) { return value > 0 ? static_cast<std::uint64_t>(std::min(value, 1e19)) : 0; }
@@ -55,7 +61,8 @@ struct Style {
 
 class Text {
 public:
-    Text(const ordered_json &report, bool colour) : report_(report), style_(colour), colour_(colour) {}
+    Text(const ordered_json &report, bool colour, std::size_t columns)
+        : report_(report), style_(colour), colour_(colour), columns_(columns) {}
 
     std::string run() {
         if (!report_.is_object() || !at(report_, "verdict").is_string()) {
@@ -63,7 +70,7 @@ public:
         }
         header();
         verdict();
-        findings("Because", at(report_, "because"), true);
+        because();
         also_moved();
         lines("What to do next", list(report_, "advice"), true);
         hot();
@@ -71,7 +78,7 @@ public:
         lines("Routes that changed during the job", list(report_, "routes_changed"), false);
         unread();
         cover();
-        lines("Notes", list(report_, "notes"), false);
+        notes();
         if (!text(report_, "line").empty()) {
             title("In the job's record");
             paragraph("  ", text(report_, "line"));
@@ -83,7 +90,7 @@ private:
     void title(const std::string &words) { out_ += fmt::format("\n{}{}{}\n", style_.strong, words, style_.off); }
 
     void paragraph(const std::string &indent, const std::string &words, const std::string &first = {}) {
-        out_ += wrapped(words, columns, first.empty() ? indent : first, indent);
+        out_ += wrapped(words, columns_, first.empty() ? indent : first, indent);
     }
 
     void header() {
@@ -98,14 +105,14 @@ private:
             name += fmt::format(" \"{}\"", text(job, "name"));
         }
         out_ += fmt::format("{}{}{}", style_.strong, name, style_.off);
-        for (const auto &[before, key] : {std::pair(" of ", "user"), std::pair(" in ", "partition"),
-                                          std::pair(" on ", "cluster"), std::pair(": ", "state")}) {
+        for (const auto &[before, key] : {std::pair(" of user ", "user"), std::pair(", partition ", "partition"),
+                                          std::pair(", cluster ", "cluster"), std::pair(": ", "state")}) {
             out_ += text(job, key).empty() ? std::string() : before + text(job, key);
         }
         out_ += "\n";
         if (number(job, "start") > 0) {
-            out_ += fmt::format("{} to {}{}\n", format_time(seconds(number(job, "start"))),
-                                format_time(seconds(number(job, "end"))),
+            out_ += fmt::format("{} to {}{}\n", format_local_time(seconds(number(job, "start"))),
+                                format_local_time(seconds(number(job, "end"))),
                                 number(job, "restart") > 0 ? fmt::format(", restart {:.0f}", number(job, "restart"))
                                                            : std::string());
         }
@@ -157,6 +164,34 @@ private:
         }
     }
 
+    const ordered_json *hot_of(const ordered_json &finding) const {
+        for (const ordered_json &one : list(report_, "hot")) {
+            if (text(finding, "counter") == "hot" && text(finding, "where") == text(one, "where") &&
+                text(finding, "read_at") == text(one, "sender")) {
+                return &one;
+            }
+        }
+        return nullptr;
+    }
+
+    void because() {
+        ordered_json others = ordered_json::array();
+        std::vector<const ordered_json *> full;
+        for (const ordered_json &one : list(report_, "because")) {
+            if (const ordered_json *cable = hot_of(one)) {
+                full.push_back(cable);
+                shown_.insert(cable);
+            } else {
+                others.push_back(one);
+            }
+        }
+        findings("Because", others, true);
+        if (others.empty() && !full.empty()) {
+            title("Because");
+        }
+        cables(full);
+    }
+
     void also_moved() {
         const ordered_json &because = list(report_, "because");
         ordered_json others = ordered_json::array();
@@ -191,32 +226,104 @@ private:
     }
 
     void hot() {
-        const ordered_json &all = list(report_, "hot");
-        if (all.empty()) {
-            return;
-        }
-        title("Full cables");
-        std::size_t shown = 0;
-        for (const ordered_json &one : all) {
-            if (shown++ == findings_shown) {
-                out_ += fmt::format("  and {} more; --json lists them all\n", all.size() - findings_shown);
-                break;
+        std::vector<const ordered_json *> full;
+        for (const ordered_json &one : list(report_, "hot")) {
+            if (!shown_.contains(&one)) {
+                full.push_back(&one);
             }
-            const double share = number(one, "share");
-            out_ += fmt::format("  {:<28} {}{:>4.0f} %{} {:<{}}  this job: at most {:.0f} %\n", text(one, "where"),
-                                style_.bad, share * 100, style_.off, bar(share, 1), bar_width, number(one, "own") * 100);
-            paragraph("      ", hot_words(text(one, "cause")) + ", sent by " + text(one, "sender") +
-                                    (flag(one, "by_wait", false) ? "; it holds most of its group's waiting" : ""));
         }
+        if (!full.empty()) {
+            title("Full cables");
+            cables(full);
+        }
+    }
+
+    static bool alike(const ordered_json &a, const ordered_json &b) {
+        return text(a, "cause") == text(b, "cause") && text(a, "direction") == text(b, "direction") &&
+               flag(a, "by_wait", false) == flag(b, "by_wait", false) &&
+               std::abs(number(a, "share") - number(b, "share")) <= similar;
+    }
+
+    /// Hot links, those of one cause and a similar share in one entry.
+    void cables(const std::vector<const ordered_json *> &all) {
+        std::vector<std::vector<const ordered_json *>> entries;
+        for (const ordered_json *one : all) {
+            const auto same = std::find_if(entries.begin(), entries.end(),
+                                           [one](const auto &entry) { return alike(*entry.front(), *one); });
+            if (same != entries.end()) {
+                same->push_back(one);
+            } else {
+                entries.push_back({one});
+            }
+        }
+        std::size_t left = all.size();
+        for (std::size_t i = 0; i < entries.size() && i < findings_shown; ++i) {
+            cable(entries[i]);
+            left -= entries[i].size();
+        }
+        if (left > 0) {
+            out_ += fmt::format("  and {} more; --json lists them all\n", left);
+        }
+    }
+
+    /// "94-97 %"
+    static std::string percents(const std::vector<const ordered_json *> &links, const char *key) {
+        const auto [low, high] = std::minmax_element(
+            links.begin(), links.end(), [key](const auto *a, const auto *b) { return number(*a, key) < number(*b, key); });
+        const std::string least = fmt::format("{:.0f}", std::clamp(number(**low, key) * 100, -1e6, 1e6));
+        const std::string most = fmt::format("{:.0f}", std::clamp(number(**high, key) * 100, -1e6, 1e6));
+        return least == most ? most + " %" : least + "-" + most + " %";
+    }
+
+    static std::string senders(const std::vector<const ordered_json *> &links) {
+        const std::string first = text(*links.front(), "sender");
+        if (links.size() == 1) {
+            return ", sent by " + first;
+        }
+        const std::string name = first.substr(0, first.rfind(':'));
+        const bool one = std::all_of(links.begin(), links.end(), [&name](const ordered_json *link) {
+            const std::string sender = text(*link, "sender");
+            return sender.substr(0, sender.rfind(':')) == name;
+        });
+        return one ? ", sent by " + name : std::string();
+    }
+
+    void cable(const std::vector<const ordered_json *> &links) {
+        const ordered_json &first = *links.front();
+        const double share = number(first, "share");
+        const std::string name =
+            links.size() == 1 ? text(first, "where") : fmt::format("{} links", links.size());
+        const std::size_t room = bar_room(71);
+        out_ += fmt::format("  {:<28} {}{:>9}{} {:<{}}  this job: at most {}\n", name, style_.bad, percents(links, "share"),
+                            style_.off, bar(share, 1, room), room, percents(links, "own"));
+        std::string words = hot_words(text(first, "cause")) + senders(links);
+        const std::string direction = text(first, "direction");
+        words += direction.empty() ? "" : fmt::format(" ({})", direction_words(direction));
+        words += flag(first, "by_wait", false) ? "; it holds most of its group's waiting" : "";
+        if (std::any_of(links.begin(), links.end(), [](const auto *one) { return number(*one, "share") > 1.005; })) {
+            words += "; above the ceiling: the interval was too short to measure, or payload_ceilings is too low";
+        }
+        if (links.size() > 1) {
+            std::vector<std::string> names;
+            for (const ordered_json *one : links) {
+                names.push_back(text(*one, "where"));
+            }
+            paragraph("      ", fold_links(names));
+        }
+        paragraph("      ", words);
+    }
+
+    std::size_t bar_room(std::size_t taken) const {
+        return std::clamp(columns_ > taken ? columns_ - taken : 0, bar_least, bar_most);
     }
 
     static std::string bytes(double value) {
-        return human_bytes(whole(value));
+        return human_bytes(whole(value), " ");
     }
 
-    static std::string bar(double value, double most) {
+    static std::string bar(double value, double most, std::size_t room) {
         const double part = most > 0 ? std::clamp(value / most, 0.0, 1.0) : 0;
-        return std::string(static_cast<std::size_t>(std::lround(part * static_cast<double>(bar_width))), '#');
+        return std::string(static_cast<std::size_t>(std::lround(part * static_cast<double>(room))), '#');
     }
 
     void routes() {
@@ -225,40 +332,93 @@ private:
             return;
         }
         out_ += "\n";
-        out_ += routes_text(routes, colour_);
-        for (const ordered_json &group : list(routes, "groups")) {
-            if (measured(group)) {
-                break; // the worst group that anything went through
-            }
-        }
+        out_ += routes_text(routes, colour_, columns_);
+        all_measured(routes);
         const ordered_json &before = at(report_, "routes_start");
         if (before.is_object()) {
             title("Routes at the start of the job");
-            out_ += routes_text(before, colour_);
+            out_ += routes_text(before, colour_, columns_);
         }
     }
 
-    bool measured(const ordered_json &group) {
+    static double sum(const ordered_json &group, const char *key) {
+        double all = 0;
+        for (const ordered_json &port : list(group, "ports")) {
+            all += std::max(0.0, number(port, key));
+        }
+        return all;
+    }
+
+    /// The worst group, and every other that carried a considerable part of what the busiest one did.
+    void all_measured(const ordered_json &routes) {
+        const ordered_json &worst = at(routes, "worst");
+        std::vector<const ordered_json *> groups;
+        double most = 0;
+        for (const ordered_json &group : list(routes, "groups")) {
+            groups.push_back(&group);
+            most = std::max(most, sum(group, "xmit_bytes"));
+        }
+        const auto is_worst = [&worst](const ordered_json *group) {
+            return text(*group, "name") == text(worst, "name") && text(*group, "direction") == text(worst, "direction");
+        };
+        std::stable_sort(groups.begin(), groups.end(), [&](const auto *a, const auto *b) {
+            return is_worst(a) != is_worst(b) ? is_worst(a) : sum(*a, "xmit_bytes") > sum(*b, "xmit_bytes");
+        });
+        std::size_t shown = 0;
+        std::size_t left = 0;
+        std::set<std::string> switches; // one switch's links once, though two directions pass them
+        for (const ordered_json *group : groups) {
+            const double carried = sum(*group, "xmit_bytes");
+            if (carried <= 0 || (!is_worst(group) && carried < considerable * most) ||
+                !switches.insert(links_of(*group)).second) {
+                continue;
+            }
+            if (shown == groups_shown) {
+                ++left;
+                continue;
+            }
+            measured(*group, carried);
+            ++shown;
+        }
+        if (left > 0) {
+            out_ += fmt::format("\n{} more {} carried a considerable part; --json lists them all.\n", left,
+                                left == 1 ? "group" : "groups");
+        }
+    }
+
+    static std::string links_of(const ordered_json &group) {
+        std::string names;
+        for (const ordered_json &port : list(group, "ports")) {
+            names += text(port, "link") + " ";
+        }
+        return names;
+    }
+
+    void measured(const ordered_json &group, double carried) {
         const ordered_json &ports = list(group, "ports");
         double most = 0;
+        double waited = sum(group, "xmit_wait");
         for (const ordered_json &port : ports) {
             most = std::max(most, number(port, "xmit_bytes"));
         }
-        if (most <= 0) {
-            return false;
-        }
         const bool spread = at(group, "spread").is_number();
-        title(fmt::format("Measured over {}{}", text(group, "name"),
-                          spread ? fmt::format(": the busiest carried {:.1f} times the mean", number(group, "spread"))
+        title(fmt::format("Measured over {}: {}{}", text(group, "name"), bytes(carried),
+                          spread ? fmt::format(", the busiest link {:.1f} times the mean", number(group, "spread"))
                                  : std::string()));
+        const std::size_t room = bar_room(58);
         for (const ordered_json &port : ports) {
             const double sent = number(port, "xmit_bytes");
             const bool known = at(port, "xmit_bytes").is_number();
-            out_ += fmt::format("  {:<28} {:>9}  {}\n", text(port, "link"),
-                                known ? bytes(sent) : "not read",
-                                sent > 0 ? bar(sent, most) : fmt::format("{}idle{}", style_.dim, style_.off));
+            const std::string size = known ? bytes(sent) : "not read";
+            std::string line = fmt::format("  {:<28} {:>9}  ", text(port, "link"), size);
+            line += sent > 0 ? fmt::format("{:<{}}", bar(sent, most, room), room)
+                             : fmt::format("{}idle{}{}", style_.dim, style_.off, std::string(room > 4 ? room - 4 : 0, ' '));
+            if (waited > 0 && at(port, "xmit_wait").is_number()) {
+                line += fmt::format("  {:>3.0f} % of wait", std::clamp(number(port, "xmit_wait") / waited, 0.0, 1.0) * 100);
+            }
+            line.resize(line.find_last_not_of(' ') + 1);
+            out_ += line + "\n";
         }
-        return true;
     }
 
     void unread() {
@@ -308,22 +468,54 @@ private:
             for (std::size_t i = 0; i < shared.size() && i < lines_shown; ++i) {
                 ids += (ids.empty() ? "" : ", ") + shared[i].dump();
             }
-            paragraph("  ", fmt::format("Other jobs on its nodes meanwhile: {}{}", ids,
-                                        shared.size() > lines_shown ? ", ..." : ""));
+            const char *words = shared.size() == 1 ? "Another job on its nodes meanwhile: job {}{}; counters belong to "
+                                                     "ports, not to jobs."
+                                                   : "Other jobs on its nodes meanwhile: jobs {}{}; counters belong to "
+                                                     "ports, not to jobs.";
+            paragraph("  ", printable(fmt::format(fmt::runtime(words), ids, shared.size() > lines_shown ? ", ..." : "")));
         }
+    }
+
+    /// Without those that say again why something could not be read.
+    void notes() {
+        ordered_json shown = ordered_json::array();
+        for (const ordered_json &note : list(report_, "notes")) {
+            const std::string words = note.is_string() ? note.get<std::string>() : std::string();
+            const bool said = std::any_of(list(report_, "unread").begin(), list(report_, "unread").end(),
+                                          [&words](const ordered_json &one) {
+                                              const std::string reason = text(one, "reason");
+                                              return reason.size() > 12 && words.ends_with(reason);
+                                          });
+            if (!said && !words.empty()) {
+                shown.push_back(words);
+            }
+        }
+        lines("Notes", shown, false);
     }
 
     const ordered_json &report_;
     Style style_;
     bool colour_;
+    std::size_t columns_;
+    std::set<const ordered_json *> shown_; ///< hot links that the verdict's reasons name already
     std::string out_;
 };
 
 } // namespace
 
-std::string report_text(const ordered_json &report, bool colour) {
+std::size_t text_columns(int descriptor) noexcept {
+    constexpr std::size_t least = 40;
+    constexpr std::size_t most = 160;
+    winsize size{};
+    if (::isatty(descriptor) != 1 || ::ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
+        return usual_columns;
+    }
+    return std::clamp<std::size_t>(size.ws_col, least, most);
+}
+
+std::string report_text(const ordered_json &report, bool colour, std::size_t columns) {
     try {
-        return Text(report, colour).run();
+        return Text(report, colour, columns).run();
     } catch (const std::exception &error) {
         return fmt::format("This report cannot be shown: {}\n", error.what());
     }

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace fabric_check {
 
 namespace {
@@ -14,6 +16,21 @@ namespace {
 using nlohmann::ordered_json;
 using odd_json::list;
 using odd_json::text;
+
+/// Of the paths in a text only the last components.
+std::string without_folders(const std::string &text) {
+    std::string out;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const bool starts_word = at == 0 || text[at - 1] == ' ' || text[at - 1] == '(';
+        if (text[at] == '/' && starts_word) {
+            const std::size_t end = std::min(text.find_first_of(":, ;)", at), text.size());
+            at = text.rfind('/', end - 1);
+            continue;
+        }
+        out += text[at];
+    }
+    return out;
+}
 
 std::string places(const ordered_json &because) {
     if (because.empty()) {
@@ -32,10 +49,16 @@ std::string first_unread(const ordered_json &report, bool missing) {
         if (odd_json::flag(one, "missing", missing) == missing) {
             const std::string counter = text(one, "counter");
             return fmt::format("{}{}{}: {}", counter, counter.empty() ? "" : " of ", text(one, "where"),
-                               reason_words(text(one, "reason")));
+                               short_reason(text(one, "reason")));
         }
     }
     return "the report does not say what";
+}
+
+/// Where the worst of that is, by the line's at=.
+std::string rest_place(const ordered_json &report) {
+    const std::string where = text(odd_json::at(report, "fields"), "at");
+    return where.empty() ? where : ": " + where;
 }
 
 std::string rest_sentence(const ordered_json &report) {
@@ -44,7 +67,7 @@ std::string rest_sentence(const ordered_json &report) {
         return {};
     }
     return rest == "clean" ? " What could be read is clean, but that does not clear the fabric."
-                           : fmt::format(" What could be read says: {}.", rest);
+                           : fmt::format(" What could be read says {}{}.", rest, rest_place(report));
 }
 
 } // namespace
@@ -143,6 +166,43 @@ std::string reason_words(const std::string &reason) {
         return "rebooted during the job";
     }
     return reason;
+}
+
+std::string short_reason(const std::string &reason) {
+    constexpr std::size_t enough = 56;
+    constexpr std::size_t short_tail = 32;
+    const std::string plain = without_folders(reason);
+    std::string head = plain.substr(0, std::min(plain.find(" ("), plain.find("; ")));
+    if (head.size() > enough) {
+        const auto blank = head.rfind(' ', enough);
+        head.resize(blank == std::string::npos || blank < enough / 2 ? enough : blank);
+    }
+    // What the system said stands last: "...: Read-only file system".
+    const auto colon = plain.rfind(": ");
+    const std::string tail = colon == std::string::npos ? std::string() : plain.substr(colon + 2);
+    const bool system = !tail.empty() && tail.size() <= short_tail && tail.find(')') == std::string::npos;
+    if (system && head.size() < plain.size() && !head.ends_with(tail)) {
+        return head.substr(0, std::min(head.size(), colon)) + "...: " + tail;
+    }
+    return head.size() == enough ? head + "..." : head;
+}
+
+const char *direction_words(const std::string &direction, bool of_job) {
+    if (direction == "from")
+        return of_job ? "services to the job" : "services to the nodes";
+    if (direction == "to")
+        return of_job ? "the job to services" : "the nodes to services";
+    return of_job ? "inside the job" : "among the nodes";
+}
+
+std::string duration_words(double seconds) {
+    constexpr double minute = 60, hour = 3600, day = 86400;
+    if (!(seconds >= 2 * minute)) {
+        return fmt::format("{:.0f} s", std::max(seconds, 0.0));
+    }
+    return seconds < 2 * hour ? fmt::format("{:.0f} min", seconds / minute)
+           : seconds < 2 * day ? fmt::format("{:.0f} h", seconds / hour)
+                               : fmt::format("{:.0f} days", seconds / day);
 }
 
 std::string with_commas(std::uint64_t value) {

@@ -85,29 +85,51 @@ double link_ceiling(const LinkRate &rate, const Query &query) {
     return query.flat_ceiling_gib_s > 0 ? query.flat_ceiling_gib_s : payload_ceiling_gib_s(rate, query.ceilings);
 }
 
-ordered_json ceiling_json(const Routes &routes, const Query &query) {
-    ordered_json out = {{"links", routes.ceiling.links}, {"gib_s", rounded(routes.ceiling.gib_s)}};
-    const bool asked = query.rate_per_node_gib_s > 0;
+/// Of the worst group; the prediction is made for the routes' own worst group only.
+ordered_json ceiling_json(const Routes &routes, const Query &query, int worst) {
+    unsigned links = 0;
+    double carried = 0, all = 0;
+    if (worst >= 0)
+        for (const GroupPort &port : routes.groups[std::size_t(worst)].ports) {
+            const double ceiling = link_ceiling(port.rate, query);
+            links += port.lids.empty() ? 0 : 1;
+            carried += port.lids.empty() ? 0 : ceiling;
+            all += port.minimal ? ceiling : 0;
+        }
+    ordered_json out = {{"links", links}, {"gib_s", rounded(carried)}};
+    const bool asked = query.rate_per_node_gib_s > 0 && worst == routes.worst;
     out["predicted_gib_s"] = asked ? ordered_json(rounded(routes.ceiling.predicted_gib_s)) : ordered_json();
     if (asked)
         out["rate_per_node_gib_s"] = query.rate_per_node_gib_s;
-    if (routes.worst >= 0) {
-        double all = 0;
-        for (const GroupPort &port : routes.groups[std::size_t(routes.worst)].ports)
-            all += port.minimal ? link_ceiling(port.rate, query) : 0;
+    if (worst >= 0)
         out["all_links_gib_s"] = rounded(all);
-    }
+    return out;
+}
+
+ordered_json map_json(const Map &map) {
+    constexpr std::int64_t second_ns = 1000000000;
+    ordered_json out = {{"source", printable(map.source)}};
+    out["built"] = map.built_ns > 0 ? ordered_json(map.built_ns / second_ns) : ordered_json();
+    out["id"] = map.id != 0 ? ordered_json(fmt::format("0x{:016x}", map.id)) : ordered_json();
     return out;
 }
 
 } // namespace
 
-ordered_json routes_json(const Map &map, const Routes &routes, const Query &query) {
+ordered_json shapes_json(const Map &map, const Shapes &shapes) {
+    return {{"one_to_many", shape_json(map, shapes.one_to_many)},
+            {"many_to_one", shape_json(map, shapes.many_to_one)},
+            {"many_to_many", shape_json(map, shapes.many_to_many)}};
+}
+
+ordered_json routes_json(const Map &map, const Routes &routes, const Query &query, int worst_group) {
+    const int chosen = worst_group >= 0 && std::size_t(worst_group) < routes.groups.size() ? worst_group : routes.worst;
     ordered_json out = {{"schema", "fabric-check/routes/1"},
                         {"nodes", folded(query.job)},
                         {"lids", lids_of(query.job)},
                         {"from", folded(query.services)},
                         {"from_lids", lids_of(query.services)},
+                        {"map", map_json(map)},
                         {"adaptive_routing", to_string(map.adaptive_routing)},
                         {"warnings", ordered_json::array()},
                         {"unreachable", ordered_json::array()},
@@ -125,8 +147,8 @@ ordered_json routes_json(const Map &map, const Routes &routes, const Query &quer
     for (const Group &group : routes.groups)
         out["groups"].push_back(group_json(map, group));
     out["worst"] = nullptr;
-    if (routes.worst >= 0) {
-        const Group &worst = routes.groups[std::size_t(routes.worst)];
+    if (chosen >= 0) {
+        const Group &worst = routes.groups[std::size_t(chosen)];
         out["worst"] = {{"switch", description(map, worst.node)},
                         {"switch_guid", guid(map, worst.node)},
                         {"name", group_name(map, worst)},
@@ -135,11 +157,9 @@ ordered_json routes_json(const Map &map, const Routes &routes, const Query &quer
                         {"used", worst.used},
                         {"imbalance", rounded(worst.imbalance)}};
     }
-    out["ceiling"] = ceiling_json(routes, query);
+    out["ceiling"] = ceiling_json(routes, query, chosen);
     if (routes.shapes)
-        out["shapes"] = {{"one_to_many", shape_json(map, routes.shapes->one_to_many)},
-                         {"many_to_one", shape_json(map, routes.shapes->many_to_one)},
-                         {"many_to_many", shape_json(map, routes.shapes->many_to_many)}};
+        out["shapes"] = shapes_json(map, *routes.shapes);
     return out;
 }
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/hostlist.hpp"
+#include "base/text.hpp"
+#include "report/odd_json.hpp"
 #include "report/report.hpp"
+#include "report/report_words.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -9,10 +13,15 @@ namespace fabric_check {
 namespace {
 
 using nlohmann::ordered_json;
+using odd_json::at;
+using odd_json::list;
+using odd_json::number;
+using odd_json::text;
 
 constexpr std::size_t groups_shown = 12;
 constexpr std::size_t unreachable_shown = 20;
-constexpr std::size_t bar_width = 30;
+constexpr std::size_t bar_most = 30, bar_least = 6;
+constexpr std::size_t names_shown = 60;
 
 struct Style {
     const char *strong = "", *bad = "", *dim = "", *off = "";
@@ -26,40 +35,30 @@ struct Style {
     }
 };
 
-// The JSON may come from an older or newer version: what is missing or of another type reads as nothing.
-const ordered_json &at(const ordered_json &json, const char *key) {
-    static const ordered_json nothing;
-    if (!json.is_object())
-        return nothing;
-    const auto found = json.find(key);
-    return found == json.end() ? nothing : *found;
-}
-double number(const ordered_json &json, const char *key) {
-    const ordered_json &value = at(json, key);
-    return value.is_number() ? value.get<double>() : 0;
-}
-std::string text(const ordered_json &json, const char *key) {
-    const ordered_json &value = at(json, key);
-    return value.is_string() ? value.get<std::string>() : std::string();
-}
-const ordered_json &list(const ordered_json &json, const char *key) {
-    static const ordered_json empty = ordered_json::array();
-    const ordered_json &value = at(json, key);
-    return value.is_array() ? value : empty;
-}
-
 /// "1 LID", "12 LIDs"
 std::string count(double n, const char *what) { return fmt::format("{:.0f} {}{}", n, what, n == 1 ? "" : "s"); }
 
-const char *direction_words(const std::string &direction) {
-    if (direction == "from")
-        return "services to the job";
-    if (direction == "to")
-        return "the job to services";
-    return "inside the job";
+/// A long list of names by its beginning and its size.
+std::string shortened(const std::string &names) {
+    if (names.size() <= names_shown)
+        return names;
+    const auto all = expand_hostlist(names);
+    const std::string size = all ? fmt::format("{} nodes: ", all->size()) : std::string();
+    std::size_t cut = names.find_last_of(',', names_shown);
+    // Not inside brackets.
+    while (cut != std::string::npos && cut > 0 &&
+           std::count(names.begin(), names.begin() + std::ptrdiff_t(cut), '[') !=
+               std::count(names.begin(), names.begin() + std::ptrdiff_t(cut), ']'))
+        cut = names.find_last_of(',', cut - 1);
+    const bool whole = cut == std::string::npos || cut == 0;
+    return size + (whole ? names.substr(0, names_shown) : names.substr(0, cut + 1)) + "...";
 }
 
-void add_group(std::string &out, const ordered_json &group, const Style &style) {
+std::size_t bar_room(std::size_t columns, std::size_t taken) {
+    return std::clamp(columns > taken ? columns - taken : 0, bar_least, bar_most);
+}
+
+void add_group(std::string &out, const ordered_json &group, const Style &style, std::size_t columns, bool of_job) {
     std::size_t width = 0;
     double most = 1;
     for (const ordered_json &port : list(group, "ports")) {
@@ -68,9 +67,10 @@ void add_group(std::string &out, const ordered_json &group, const Style &style) 
     }
     const double imbalance = number(group, "imbalance");
     out += fmt::format("\n{}{}{}, {}: {} on {:.0f} of {}, imbalance {}{:.2f}{}\n", style.strong, text(group, "name"),
-                       style.off, direction_words(text(group, "direction")), count(number(group, "lids"), "LID"),
+                       style.off, direction_words(text(group, "direction"), of_job), count(number(group, "lids"), "LID"),
                        number(group, "used"), count(number(group, "available"), "link"), imbalance > 1 ? style.bad : "",
                        imbalance, style.off);
+    const std::size_t room = bar_room(columns, width + 22);
     for (const ordered_json &port : list(group, "ports")) {
         const double lids = number(port, "lids"), rate = number(port, "rate_gbps");
         const std::string speed = rate > 0 ? fmt::format("{:g} Gb/s", rate) : std::string("rate ?");
@@ -79,84 +79,127 @@ void add_group(std::string &out, const ordered_json &group, const Style &style) 
             out += fmt::format("{}{} idle{}\n", style.dim, line, style.off);
             continue;
         }
-        const auto bar = std::max<std::size_t>(1, std::size_t(lids / most * double(bar_width)));
+        const auto bar = std::max<std::size_t>(1, std::size_t(lids / most * double(room)));
         const ordered_json &minimal = at(port, "minimal");
         out += line + " " + std::string(bar, '#') +
                (minimal.is_boolean() && !minimal.get<bool>() ? "  (a longer way)" : "") + "\n";
     }
 }
 
-void add_ceiling(std::string &out, const ordered_json &routes) {
+void add_ceiling(std::string &out, const ordered_json &routes, std::size_t columns) {
     const ordered_json &ceiling = at(routes, "ceiling");
     const double links = number(ceiling, "links");
     if (links == 0)
         return;
-    out += fmt::format("\nCeiling: the {} used by {} carr{} at most {:.1f} GiB/s of payload",
+    std::string words;
+    words += fmt::format("Ceiling: the {} used by {} carr{} at most {:.1f} GiB/s of payload",
                        links == 1 ? "link" : fmt::format("{:.0f} links", links), text(at(routes, "worst"), "name"),
                        links == 1 ? "ies" : "y", number(ceiling, "gib_s"));
     if (const double all = number(ceiling, "all_links_gib_s"); all > number(ceiling, "gib_s"))
-        out += fmt::format("; all {:.0f} would carry {:.1f}", number(at(routes, "worst"), "available"), all);
-    out += ".\n";
+        words += fmt::format("; all {:.0f} would carry {:.1f}", number(at(routes, "worst"), "available"), all);
+    out += "\n" + wrapped(words + ".", columns, "", "");
     if (at(ceiling, "predicted_gib_s").is_number())
         out += fmt::format("Prediction: {:.1f} GiB/s with {:g} GiB/s per node.\n", number(ceiling, "predicted_gib_s"),
                            number(ceiling, "rate_per_node_gib_s"));
 }
 
-void add_shapes(std::string &out, const ordered_json &routes) {
+void add_shapes(std::string &out, const ordered_json &routes, bool of_job) {
     const ordered_json &shapes = at(routes, "shapes");
     if (!shapes.is_object())
         return;
-    out += "\nFlows on the busiest link between switches, inside the job:\n";
+    std::string lines;
     for (const auto &[key, name] : {std::pair("one_to_many", "one to many"), std::pair("many_to_one", "many to one"),
                                     std::pair("many_to_many", "many to many")}) {
         const ordered_json &shape = at(shapes, key);
         const std::string link = text(shape, "link");
-        if (link.empty())
-            out += fmt::format("  {:<13} none: no link between switches on the way\n", name);
-        else
-            out += fmt::format("  {:<13} {:.0f} on {}, {:.0f} when spread evenly (x {:.2f})\n", name,
-                               number(shape, "max_link_flows"), link, number(shape, "ideal"), number(shape, "factor"));
+        if (!link.empty())
+            lines += fmt::format("  {:<13} {:.0f} on {}, {:.0f} when spread evenly (x {:.2f})\n", name,
+                                 number(shape, "max_link_flows"), link, number(shape, "ideal"), number(shape, "factor"));
     }
+    const char *inside = direction_words("inside", of_job);
+    if (lines.empty() && !at(routes, "worst").is_object())
+        return; // said above
+    out += lines.empty() ? fmt::format("\nNo link between switches carries traffic {}.\n", inside)
+                         : fmt::format("\nFlows on the busiest link between switches, {}:\n{}", inside, lines);
+}
+
+/// What the tables are, and how old: an old map answers about an old fabric.
+void add_map(std::string &out, const ordered_json &routes, std::size_t columns) {
+    const ordered_json &map = at(routes, "map");
+    if (!map.is_object() || (text(map, "source").empty() && text(map, "file").empty()))
+        return;
+    std::string words = "Map: " + text(map, "source");
+    if (at(map, "built").is_number()) {
+        words += ", built " + format_local_time(std::int64_t(std::clamp(number(map, "built"), -1e11, 1e11)));
+        if (at(map, "age_s").is_number())
+            words += fmt::format(" ({} old)", duration_words(number(map, "age_s")));
+    }
+    if (const std::string file = text(map, "file"); !file.empty())
+        words += ", " + file;
+    out += wrapped(words, columns, "", "  ");
+}
+
+void add_headline(std::string &out, const ordered_json &routes, const Style &style, std::size_t columns) {
+    const ordered_json &worst = at(routes, "worst");
+    const std::size_t lost = list(routes, "unreachable").size();
+    if (!worst.is_object()) {
+        out += lost == 0 ? "No link between switches is on the way.\n"
+                         : fmt::format("{} unreachable by these tables; of the rest, no link between switches is on the "
+                                       "way.\n",
+                                       lost == 1 ? "1 LID is" : fmt::format("{} LIDs are", lost));
+        return;
+    }
+    if (lost > 0)
+        out += fmt::format("{}{} unreachable by these tables{}: what follows is of the rest.\n", style.bad,
+                           lost == 1 ? "1 LID is" : fmt::format("{} LIDs are", lost), style.off);
+    const double imbalance = number(routes, "imbalance");
+    const std::string after = fmt::format("(1.00 cannot be better); worst group {}: {:.0f} of {} used.", text(worst, "name"),
+                                          number(worst, "used"), count(number(worst, "available"), "link"));
+    const std::string line = wrapped(fmt::format("Imbalance {:.2f} {}", imbalance, after), columns, "", "");
+    const std::string plain = fmt::format("Imbalance {:.2f}", imbalance);
+    out += line.starts_with(plain) ? fmt::format("Imbalance {}{:.2f}{}{}", imbalance > 1 ? style.bad : "", imbalance,
+                                                 style.off, line.substr(plain.size()))
+                                   : line;
 }
 
 } // namespace
 
-std::string routes_text(const ordered_json &routes, bool colour) {
+std::string routes_text(const ordered_json &routes, bool colour, std::size_t columns, bool of_job) {
     const Style style(colour);
     std::string out;
     const std::string from = text(routes, "from");
-    out += fmt::format("{}Routes of {}{} ({}{})\n", style.strong, text(routes, "nodes"), style.off,
+    out += fmt::format("{}Routes of {}{} ({}{})\n", style.strong, shortened(text(routes, "nodes")), style.off,
                        count(double(list(routes, "lids").size()), "LID"),
-                       from.empty() ? std::string() : fmt::format(", with {} as services", from));
+                       from.empty() ? std::string() : fmt::format(", with {} as services", shortened(from)));
+    add_map(out, routes, columns);
     const std::string adaptive = text(routes, "adaptive_routing");
     if (adaptive == "on")
         out += "Static route; packets may take others: adaptive routing is on.\n";
     else if (adaptive != "off")
         out += "Static route; packets may take others: whether adaptive routing is on is unknown.\n";
-    const ordered_json &worst = at(routes, "worst");
-    if (worst.is_object())
-        out += fmt::format("Imbalance {}{:.2f}{} (1.00 cannot be better); worst group {}: {:.0f} of {} used.\n",
-                           number(routes, "imbalance") > 1 ? style.bad : "", number(routes, "imbalance"), style.off,
-                           text(worst, "name"), number(worst, "used"), count(number(worst, "available"), "link"));
-    else
-        out += "No link between switches is on the way.\n";
+    add_headline(out, routes, style, columns);
     for (const ordered_json &warning : list(routes, "warnings"))
         if (warning.is_string())
-            out += "warning: " + warning.get<std::string>() + "\n";
+            out += wrapped("warning: " + printable(warning.get<std::string>()), columns, "", "  ");
 
-    std::size_t shown = 0;
     const ordered_json &groups = list(routes, "groups");
-    for (const ordered_json &group : groups) {
-        if (shown == groups_shown)
-            break;
-        add_group(out, group, style);
-        ++shown;
-    }
-    if (groups.size() > shown)
-        out += fmt::format("\n{} more groups, imbalance at most {:.2f}; --json lists them all.\n", groups.size() - shown,
-                           number(groups[shown], "imbalance"));
-    add_ceiling(out, routes);
-    add_shapes(out, routes);
+    const ordered_json &worst = at(routes, "worst");
+    const auto is_worst = [&worst](const ordered_json &group) {
+        return text(group, "name") == text(worst, "name") && text(group, "direction") == text(worst, "direction");
+    };
+    std::vector<const ordered_json *> order;
+    for (const ordered_json &group : groups)
+        order.push_back(&group);
+    std::stable_sort(order.begin(), order.end(), [&](const ordered_json *a, const ordered_json *b) {
+        return is_worst(*a) && !is_worst(*b);
+    });
+    for (std::size_t i = 0; i < order.size() && i < groups_shown; ++i)
+        add_group(out, *order[i], style, columns, of_job);
+    if (order.size() > groups_shown)
+        out += fmt::format("\n{} more {}, imbalance at most {:.2f}; --json lists them all.\n", order.size() - groups_shown,
+                           order.size() - groups_shown == 1 ? "group" : "groups", number(*order[groups_shown], "imbalance"));
+    add_ceiling(out, routes, columns);
+    add_shapes(out, routes, of_job);
 
     const ordered_json &lost = list(routes, "unreachable");
     if (!lost.empty())

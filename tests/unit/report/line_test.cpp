@@ -72,8 +72,8 @@ TEST(Line, OfAGapSaysTheRestAndWhatWasNotRead) {
     job.ring(10 * gigabyte);
     job.host(3, "rnr_nak_retry_err", 1);
     job.set_both(job.switch_start(a, 7).counters, job.switch_end(a, 7).counters, "LinkDownedCounter", 255);
-    EXPECT_THAT(line_of(job), StartsWith("fabric=unusable rest=transport-retry "
-                                         "unread=SwitchA:7<->node07/mlx5_0:1/LinkDownedCounter:saturated cover=12/12"));
+    EXPECT_THAT(line_of(job), StartsWith("fabric=unusable at=node03/mlx5_0:1 why=rnr_nak_retry_err+1 "
+                                         "rest=transport-retry unread=SwitchA:7<->node07/mlx5_0:1/LinkDownedCounter:saturated cover=12/12"));
 }
 
 TEST(Line, OfAMissingNodeSaysWhyInOneWord) {
@@ -99,8 +99,20 @@ TEST(Line, OfALongReasonTheCauseStaysNotThePath) {
     job.node(9).end.reset();
     job.node(9).end_problem = "no END record; the node says, unsigned: "
                               "/cluster/shared/fabric-check/spool/records/4711.node09.17: Read-only file system";
-    EXPECT_THAT(line_of(job), HasSubstr(" unread=node09:no-END-record%3B-the-node-says,-unsigned:-4711.node...:-Read-only-"
-                                        "file-system cover="));
+    EXPECT_THAT(line_of(job), HasSubstr(" unread=node09:no-END-record...:-Read-only-file-system cover="));
+}
+
+TEST(Line, OfAReasonWithItsRemedyTheHeadStays) {
+    SmallJob job(false);
+    job.ring(10 * gigabyte);
+    for (auto *scout : {&job.evidence.scout.start, &job.evidence.scout.end}) {
+        ScoutSnapshot nothing;
+        nothing.node = "node01";
+        nothing.problems.push_back({"switches", "", "umad: no active InfiniBand port on this host (is a card there, its "
+                                                    "driver loaded, its link up?)"});
+        *scout = nothing;
+    }
+    EXPECT_THAT(line_of(job), HasSubstr(" unread=switches:node01:-umad:-no-active-InfiniBand-port-on-this-host cover="));
 }
 
 TEST(Line, HotIsALinkThatASwitchSendsThroughRatherThanAHosts) {

@@ -141,6 +141,11 @@ TEST(ReportJson, TimesAndIdsAreNumbers) {
     EXPECT_TRUE(about["het_job_offset"].is_null());
 }
 
+void at_zone(const char *zone) {
+    zone != nullptr ? ::setenv("TZ", zone, 1) : ::unsetenv("TZ"); // NOLINT(concurrency-mt-unsafe)
+    ::tzset();
+}
+
 /// Text as it was when somebody last looked at it. FABRIC_CHECK_REGENERATE=1 writes the files anew.
 class Golden : public ::testing::Test {
 protected:
@@ -157,9 +162,11 @@ protected:
     static void expect_narrow(const std::string &text) {
         std::istringstream lines(text);
         for (std::string line; std::getline(lines, line);) {
-            EXPECT_TRUE(line.size() <= 100 || line.starts_with("Ceiling:")) << line;
+            EXPECT_LE(line.size(), usual_columns) << line;
         }
     }
+    void SetUp() override { at_zone("UTC"); }
+    void TearDown() override { at_zone(nullptr); }
 };
 
 TEST_F(Golden, TheMainCase) {
@@ -191,6 +198,144 @@ TEST_F(Golden, AJobThatCannotBeJudged) {
     expect_narrow(text);
     compare("incomplete", text);
 }
+
+/// Everything the servers send goes to few nodes; the tables spread LIDs evenly in both directions.
+struct ReadingJob : SmallJob {
+    ReadingJob() {
+        for (unsigned s = 1; s <= servers; ++s) {
+            traffic(server_lid(s), node_lid(1), 90 * gigabyte);
+            traffic(server_lid(s), node_lid(2), 30 * gigabyte);
+            traffic(node_lid(1), server_lid(s), 4000);
+        }
+        switch_port(b, 25, "PortXmitWait", 3000);
+        switch_port(b, 26, "PortXmitWait", 1000);
+    }
+};
+
+TEST_F(Golden, AJobThatReadsFromServices) {
+    ReadingJob job;
+    const std::string text = report_text(report_of(job), false);
+    expect_narrow(text);
+    compare("reading", text);
+}
+
+TEST(ReportJson, WorstAndCeilingAreOfTheGroupInTheLine) {
+    ReadingJob job;
+    const ordered_json report = report_of(job);
+    EXPECT_EQ(report["fields"]["isl"], "SwitchB>SwitchA:8/8");
+    EXPECT_EQ(report["routes"]["worst"]["name"], "SwitchB>SwitchA");
+    EXPECT_EQ(report["routes"]["worst"]["direction"], "from");
+    EXPECT_EQ(report["routes"]["ceiling"]["links"], 8);
+}
+
+TEST(ReportJson, CeilingsAreTheSites) {
+    ReadingJob job;
+    job.config.payload_ceilings["4X HDR"] = 10;
+    EXPECT_EQ(report_of(job)["routes"]["ceiling"]["gib_s"], 80.0);
+}
+
+TEST(ReportJson, RoutesHaveTheThreeShapesAndTheMap) {
+    MainJob job;
+    const ordered_json report = report_of(job);
+    for (const char *shape : {"one_to_many", "many_to_one", "many_to_many"}) {
+        EXPECT_TRUE(report["routes"]["shapes"].contains(shape)) << shape;
+    }
+    EXPECT_TRUE(report["routes"]["map"].contains("source"));
+}
+
+TEST(ReportText, MeasuresEveryGroupThatCarriedAConsiderablePart) {
+    ReadingJob job;
+    const std::string text = report_text(report_of(job), false);
+    EXPECT_THAT(text, HasSubstr("Measured over SwitchB>SwitchA: 960.0 GB, the busiest link 6.0 times the mean"));
+    EXPECT_THAT(text, HasSubstr("75 % of wait"));
+    EXPECT_THAT(text, Not(HasSubstr("Measured over SwitchA>SwitchB"))) << "32 kB are no considerable part";
+    job.traffic(SmallJob::node_lid(1), SmallJob::server_lid(1), 100 * gigabyte);
+    EXPECT_THAT(report_text(report_of(job), false), HasSubstr("Measured over SwitchA>SwitchB: 100.0 GB"));
+}
+
+/// Eight cables between the switches and some hosts' own are full.
+struct FullJob : SmallJob {
+    FullJob() {
+        const auto filling = [](double share) { return static_cast<std::uint64_t>(share * 22.6 * gib * seconds); };
+        for (unsigned i = 1; i <= links; ++i) {
+            traffic(server_lid(i), node_lid(i), filling(0.79));
+            traffic(server_lid(i % 8 + 1), node_lid(i + 8 > 12 ? i : i + 8), filling(0.16));
+        }
+    }
+};
+
+TEST_F(Golden, AJobThatFillsEveryCable) {
+    FullJob job;
+    const std::string text = report_text(report_of(job), false);
+    expect_narrow(text);
+    compare("congestion", text);
+}
+
+TEST(ReportText, CablesOfOneCauseAreOneEntryAndStandOnce) {
+    FullJob job;
+    const ordered_json report = report_of(job);
+    EXPECT_GE(report["hot"].size(), 16U) << "JSON lists each";
+    const std::string text = report_text(report, false);
+    EXPECT_THAT(text, HasSubstr("SwitchA:13-20<->SwitchB"));
+    EXPECT_THAT(text, Not(HasSubstr("\nFull cables")));
+    EXPECT_LT(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find("What to do next")), '\n'), 24);
+}
+
+TEST(ReportText, AShareAboveTheCeilingSaysWhy) {
+    MainJob job;
+    ordered_json report = report_of(job);
+    report["hot"][0]["share"] = 3.81;
+    const std::string text = report_text(report, false, 300);
+    EXPECT_THAT(text, HasSubstr("381 %"));
+    EXPECT_THAT(text, HasSubstr("above the ceiling: the interval was too short to measure, or payload_ceilings is too low"));
+}
+
+TEST(ReportText, AReasonStandsInFullOnce) {
+    SmallJob job;
+    job.ring(10 * gigabyte);
+    const std::string reason = "umad: no active InfiniBand port on this host (is a card there, its driver loaded?)";
+    for (auto *scout : {&job.evidence.scout.start, &job.evidence.scout.end}) {
+        ScoutSnapshot nothing;
+        nothing.node = "node01";
+        nothing.problems.push_back({"switches", "", reason});
+        *scout = nothing;
+    }
+    const std::string text = report_text(report_of(job), false, 160);
+    const auto first = text.find("node01: " + reason);
+    ASSERT_NE(first, std::string::npos);
+    EXPECT_EQ(text.find(reason, first + 10), std::string::npos) << text;
+    EXPECT_THAT(text, Not(HasSubstr("rates are averages")));
+}
+
+TEST(ReportText, OtherJobsAreNamedOnce) {
+    MainJob job;
+    job.evidence.shared_with = {2};
+    EXPECT_THAT(report_text(report_of(job), false), HasSubstr("Another job on its nodes meanwhile: job 2; counters"));
+    job.evidence.shared_with = {2, 5};
+    const std::string text = report_text(report_of(job), false);
+    EXPECT_THAT(text, HasSubstr("Other jobs on its nodes meanwhile: jobs 2, 5; counters"));
+    EXPECT_THAT(text, Not(HasSubstr("2 other jobs")));
+}
+
+TEST(ReportText, TimesAreLocalWithTheirOffset) {
+    MainJob job;
+    const ordered_json report = report_of(job);
+    at_zone("CET-1");
+    const std::string text = report_text(report, false);
+    at_zone(nullptr);
+    EXPECT_THAT(text, HasSubstr("2023-11-14T23:13:20+01:00 to 2023-11-14T23:15:00+01:00"));
+}
+
+TEST(ReportText, FitsANarrowTerminal) {
+    FullJob job;
+    const std::string text = report_text(report_of(job), false, 80);
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        EXPECT_LE(line.size(), 80U) << line;
+    }
+}
+
+TEST(ReportText, WithoutATerminalTheWidthIsTheUsual) { EXPECT_EQ(text_columns(-1), usual_columns); }
 
 TEST(ReportText, IsColouredOnlyWhenAsked) {
     MainJob job;

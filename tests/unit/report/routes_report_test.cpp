@@ -111,6 +111,8 @@ TEST(RoutesJson, NamesWhatDoesNotArrive) {
 
 TEST(RoutesText, ShowsBarsIdleLinksAndBothEnds) {
     const std::string text = routes_text(collapsed(), false);
+    EXPECT_THAT(text, HasSubstr("services to the job: 12 LIDs"));
+    EXPECT_THAT(routes_text(collapsed(), false, 98, false), HasSubstr("services to the nodes: 12 LIDs"));
     EXPECT_THAT(text, HasSubstr("Routes of node[01-12] (12 LIDs, with stor[01-08] as services)\n"));
     EXPECT_THAT(text, HasSubstr("Imbalance 3.00 (1.00 cannot be better); worst group SwitchB>SwitchA: 3 of 8 links used."));
     EXPECT_THAT(text, HasSubstr("SwitchB>SwitchA, services to the job: 12 LIDs on 3 of 8 links, imbalance 3.00\n"));
@@ -121,8 +123,8 @@ TEST(RoutesText, ShowsBarsIdleLinksAndBothEnds) {
 
 TEST(RoutesText, SaysCeilingAndPredictionInWords) {
     const std::string text = routes_text(collapsed(), false);
-    EXPECT_THAT(text, HasSubstr("Ceiling: the 3 links used by SwitchB>SwitchA carry at most 67.8 GiB/s of payload; all 8 "
-                                "would carry 180.8.\n"));
+    EXPECT_THAT(routes_text(collapsed(), false, 160), HasSubstr("Ceiling: the 3 links used by SwitchB>SwitchA carry at most "
+                                                               "67.8 GiB/s of payload; all 8 would carry 180.8.\n"));
     EXPECT_THAT(text, HasSubstr("Prediction: 52.8 GiB/s with 7.62 GiB/s per node.\n"));
 }
 
@@ -132,6 +134,92 @@ TEST(RoutesText, LabelsStaticRoutesUnlessAdaptiveRoutingIsOff) {
                 HasSubstr("Static route; packets may take others: adaptive routing is on."));
     EXPECT_THAT(routes_text(collapsed(AdaptiveRouting::unknown), false),
                 HasSubstr("Static route; packets may take others: whether adaptive routing is on is unknown."));
+}
+
+TEST(RoutesText, SaysWhichMapAndHowOld) {
+    ordered_json json = collapsed();
+    json["map"] = {{"source", "live"}, {"built", 1700000000}, {"id", nullptr}, {"file", "/spool/map/map.fcm"}, {"age_s", 540}};
+    ::setenv("TZ", "UTC", 1); // NOLINT(concurrency-mt-unsafe)
+    ::tzset();
+    EXPECT_THAT(routes_text(json, false), HasSubstr("Map: live, built 2023-11-14T22:13:20+00:00 (9 min old), /spool/map/map.fcm\n"));
+    ::unsetenv("TZ"); // NOLINT(concurrency-mt-unsafe)
+    ::tzset();
+    json["map"] = {{"source", "a.topology, b.lfts"}, {"built", nullptr}};
+    EXPECT_THAT(routes_text(json, false), HasSubstr("Map: a.topology, b.lfts\n"));
+}
+
+TEST(RoutesText, ALongListOfNamesIsShortenedAndCounted) {
+    ordered_json json = collapsed();
+    std::string names = "a0x";
+    for (int i = 1; i < 300; ++i)
+        names += "," + std::string(1, char('a' + i % 26)) + std::to_string(i) + "x";
+    json["nodes"] = names;
+    EXPECT_THAT(routes_text(json, false), HasSubstr("Routes of 300 nodes: a0x,b1x,"));
+    EXPECT_THAT(routes_text(json, false), Not(HasSubstr("z51x")));
+    json["nodes"] = "rack[1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31,33,35,37,39,41,43]";
+    EXPECT_THAT(routes_text(json, false), HasSubstr("Routes of 22 nodes: rack["));
+}
+
+TEST(RoutesText, PartialTablesAreSaidBeforeTheImbalance) {
+    Map map = fabric::testing::two_switches(fabric::testing::collapsed());
+    map.nodes[1].lft[3] = no_route;
+    const Query query = fabric::testing::clients_and_servers(map);
+    const std::string text = routes_text(routes_json(map, analyse(LftView(map), query), query), false);
+    const auto caveat = text.find("1 LID is unreachable by these tables: what follows is of the rest.\n");
+    ASSERT_NE(caveat, std::string::npos) << text;
+    EXPECT_LT(caveat, text.find("Imbalance "));
+}
+
+TEST(RoutesText, ShapesWithoutALinkAreOneLine) {
+    const std::string text = routes_text(collapsed(), false);
+    EXPECT_THAT(text, HasSubstr("\nNo link between switches carries traffic inside the job.\n"));
+    EXPECT_THAT(text, Not(HasSubstr("none:")));
+}
+
+TEST(RoutesJson, WorstAndCeilingAreOfTheGroupAsked) {
+    const Map map = fabric::testing::two_switches(fabric::testing::collapsed());
+    Query query = fabric::testing::clients_and_servers(map);
+    query.flat_ceiling_gib_s = 10;
+    const Routes routes = analyse(LftView(map), query);
+    const ordered_json json = routes_json(map, routes, query, 1);
+    EXPECT_EQ(json["worst"]["name"], "SwitchA>SwitchB");
+    EXPECT_EQ(json["ceiling"]["links"], routes.groups[1].used);
+    EXPECT_EQ(routes_json(map, routes, query, 99)["worst"], routes_json(map, routes, query)["worst"]) << "no such group";
+}
+
+class OtherRoutes : public ::testing::Test {
+protected:
+    ordered_json warnings(const ordered_json &report) {
+        ordered_json routes = collapsed();
+        warn_of_other_routes(report, routes);
+        return routes["warnings"];
+    }
+};
+
+TEST_F(OtherRoutes, TheSameOnesAreNoWarning) { EXPECT_EQ(warnings({{"routes", collapsed()}}), ordered_json::array()); }
+
+TEST_F(OtherRoutes, AnotherTableIsAWarningWithBothImbalances) {
+    ordered_json before = collapsed();
+    before["groups"][0]["ports"][0]["lid_list"].push_back(99);
+    before["imbalance"] = 1.5;
+    EXPECT_THAT(warnings({{"routes", before}}).dump(), HasSubstr("the imbalance was 1.50, here it is 3.00"));
+}
+
+TEST_F(OtherRoutes, AChangeInMidJobIsAWarning) {
+    EXPECT_THAT(warnings({{"routes", collapsed()}, {"routes_changed", {"SwitchB: LID 3"}}}).dump(),
+                HasSubstr("routes changed while the job ran"));
+}
+
+TEST_F(OtherRoutes, AReportWithoutRoutesIsAWarning) {
+    EXPECT_THAT(warnings({{"routes", nullptr}}).dump(), HasSubstr("the job's report has no routes"));
+    EXPECT_THAT(warnings(nullptr).dump(), HasSubstr("the job's report has no routes"));
+}
+
+TEST_F(OtherRoutes, OtherServicesAreAnotherQuestion) {
+    ordered_json before = collapsed();
+    before["from"] = "";
+    before["imbalance"] = 1.0;
+    EXPECT_EQ(warnings({{"routes", before}}), ordered_json::array());
 }
 
 TEST(RoutesText, ColoursOnlyWhenAsked) {
