@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/clock.hpp"
 #include "base/file.hpp"
 #include "base/hostlist.hpp"
 #include "base/text.hpp"
@@ -6,9 +7,12 @@
 #include "config/config.hpp"
 #include "fabric/import.hpp"
 #include "fabric/routes.hpp"
+#include "report/find_report.hpp"
+#include "report/odd_json.hpp"
 #include "report/report.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <iostream>
 #include <memory>
@@ -23,17 +27,20 @@ namespace {
 using namespace fabric;
 
 constexpr std::size_t lid_file_limit = 1 << 20;
-constexpr std::size_t report_limit = 256 << 20;
-/// Shapes are computed up to this many endpoints; the whole fabric's would take longer than anybody waits.
-constexpr std::size_t shape_limit = 4096;
+constexpr std::int64_t second_ns = 1000000000;
 
 struct Options {
-    std::string nodes, lids, job;
+    std::optional<std::string> nodes, lids, job;
     bool all_hosts = false;
+    int restart = -1;
     std::optional<std::string> from;
     std::vector<std::string> topology, lfts;
     double rate_per_node = 0, payload_ceiling = 0;
 };
+
+std::string map_path(const Context &context, const Config &config) {
+    return context.map_file.empty() ? config.spool + "/map/map.fcm" : context.map_file;
+}
 
 Result<Map> the_map(const Context &context, const Options &options, const Config &config) {
     if (!options.topology.empty() || !options.lfts.empty()) {
@@ -49,8 +56,7 @@ Result<Map> the_map(const Context &context, const Options &options, const Config
         }
         return map;
     }
-    const std::string path = context.map_file.empty() ? config.spool + "/map/map.fcm" : context.map_file;
-    auto map = load_map(path);
+    auto map = load_map(map_path(context, config));
     if (!map && map.error().code == Errc::not_found) {
         return Error{Errc::unavailable, map.error().message + "; build a map with: fabric-check map build"};
     }
@@ -99,39 +105,20 @@ Result<std::vector<std::uint16_t>> read_lids(const std::string &argument) {
     return text ? parse_lids(*text, argument) : Result<std::vector<std::uint16_t>>(Error{Errc::usage, text.error().message});
 }
 
-/// The job's node list as its newest report in the spool has it.
-Result<std::string> nodes_of_job(const std::string &job, const Config &config) {
-    if (!parse_u64(job)) {
-        return Error{Errc::usage, fmt::format("--job {}: give the raw job id", printable(job))};
+/// The report of --job, where it is asked for.
+Result<nlohmann::ordered_json> job_report(const Options &options, const Config &config) {
+    const auto job = parse_job_ref(*options.job);
+    if (!job) {
+        return Error{Errc::usage, "--job: " + job.error().message};
     }
-    const std::string directory = config.spool + "/reports";
-    const auto names = list_directory(directory);
-    if (!names) {
-        return Error{Errc::unavailable, names.error().message};
+    auto report = find_report(config, *job, options.restart < 0 ? std::nullopt : std::optional<unsigned>(options.restart));
+    if (!report) {
+        return Error{report.error().code, report.error().message + "; or name its nodes with --nodes"};
     }
-    std::optional<std::uint64_t> newest;
-    for (const std::string &name : *names) {
-        if (name.starts_with(job + ".") && name.ends_with(".json") && name.size() > job.size() + 6) {
-            const auto restart = parse_u64(std::string_view(name).substr(job.size() + 1, name.size() - job.size() - 6));
-            if (restart && (!newest || *restart > *newest)) {
-                newest = restart;
-            }
-        }
+    if (odd_json::text(odd_json::at(*report, "job"), "nodes").empty()) {
+        return Error{Errc::malformed, fmt::format("the report of job {} has no node list", job->text())};
     }
-    if (!newest) {
-        return Error{Errc::not_found, fmt::format("job {}: no report of it in {}; name its nodes with --nodes", job, directory)};
-    }
-    const std::string path = fmt::format("{}/{}.{}.json", directory, job, *newest);
-    const auto text = read_file(path, report_limit);
-    if (!text) {
-        return text.error();
-    }
-    const auto report = nlohmann::json::parse(*text, nullptr, false);
-    if (report.is_object() && report.contains("job") && report["job"].is_object() && report["job"].contains("nodes") &&
-        report["job"]["nodes"].is_string()) {
-        return report["job"]["nodes"].get<std::string>();
-    }
-    return Error{Errc::malformed, path + ": no node list in it"};
+    return report;
 }
 
 Result<std::vector<Endpoint>> endpoints_of(const Map &map, const std::string &hostlist) {
@@ -155,13 +142,13 @@ Result<std::vector<Endpoint>> endpoints_of(const Map &map, const std::string &ho
     return out;
 }
 
-Result<std::vector<Endpoint>> job_of(const Map &map, const Options &options, const Config &config) {
+Result<std::vector<Endpoint>> job_of(const Map &map, const Options &options, const nlohmann::ordered_json &report) {
     if (options.all_hosts) {
         auto all = all_host_endpoints(map);
         return all.empty() ? Result<std::vector<Endpoint>>(Error{Errc::not_found, "no host with a LID in the map"}) : all;
     }
-    if (!options.lids.empty()) {
-        const auto lids = read_lids(options.lids);
+    if (options.lids) {
+        const auto lids = read_lids(*options.lids);
         if (!lids) {
             return lids.error();
         }
@@ -175,11 +162,10 @@ Result<std::vector<Endpoint>> job_of(const Map &map, const Options &options, con
         }
         return out;
     }
-    if (!options.job.empty()) {
-        const auto nodes = nodes_of_job(options.job, config);
-        return nodes ? endpoints_of(map, *nodes) : nodes.error();
+    if (options.job) {
+        return endpoints_of(map, odd_json::at(odd_json::at(report, "job"), "nodes").get<std::string>());
     }
-    return endpoints_of(map, options.nodes);
+    return endpoints_of(map, *options.nodes);
 }
 
 /// LIDs of the job no switch has an entry for.
@@ -198,7 +184,7 @@ std::vector<std::string> in_no_table(const Map &map, const std::vector<Endpoint>
 
 int judge(const Map &map, const Options &options, const Config &config, const Query &query, const Routes &routes) {
     const auto absent = in_no_table(map, query.job);
-    if (!absent.empty() && (!options.lids.empty() || absent.size() == query.job.size())) {
+    if (!absent.empty() && (options.lids || absent.size() == query.job.size())) {
         std::string message = "in no forwarding table: ";
         for (std::size_t i = 0; i < absent.size() && i < 20; ++i) {
             message += (i ? ", " : "") + absent[i];
@@ -218,6 +204,23 @@ int run(const Context &context, const Options &options) {
     if (!config) {
         return fail(exit_code(config.error().code), config.error().message);
     }
+    for (const auto &[name, value] : {std::pair("--nodes", &options.nodes), std::pair("--lids", &options.lids),
+                                      std::pair("--job", &options.job)}) {
+        if (*value && trim(**value).empty()) {
+            return fail(exit_status::usage, fmt::format("{} is empty: it says whose routes", name));
+        }
+    }
+    if (options.restart >= 0 && !options.job) {
+        return fail(exit_status::usage, "--restart chooses the run of a job: it needs --job");
+    }
+    nlohmann::ordered_json report;
+    if (options.job) {
+        auto found = job_report(options, *config);
+        if (!found) {
+            return fail(exit_code(found.error().code), found.error().message);
+        }
+        report = std::move(*found);
+    }
     auto map = the_map(context, options, *config);
     if (!map) {
         return fail(exit_code(map.error().code), map.error().message);
@@ -226,11 +229,14 @@ int run(const Context &context, const Options &options) {
         map->adaptive_routing = config->adaptive_routing == "on" ? AdaptiveRouting::on : AdaptiveRouting::off;
     }
     Query query;
-    auto job = job_of(*map, options, *config);
+    auto job = job_of(*map, options, report);
     if (!job) {
         return fail(exit_code(job.error().code), job.error().message);
     }
     query.job = std::move(*job);
+    if (query.job.empty()) {
+        return fail(exit_status::usage, "no node is named: --nodes takes names as Slurm writes them, node[01-12]");
+    }
     const std::string from = options.from.value_or(config->services);
     if (!from.empty()) {
         auto services = endpoints_of(*map, from);
@@ -258,13 +264,37 @@ int run(const Context &context, const Options &options) {
     for (const Problem &problem : map->problems) {
         routes.warnings.push_back(problem.where + ": " + problem.reason);
     }
-    const nlohmann::ordered_json json = routes_json(*map, routes, query);
+    nlohmann::ordered_json json = routes_json(*map, routes, query);
+    if (options.topology.empty()) {
+        json["map"]["file"] = map_path(context, *config);
+        if (map->built_ns > 0) {
+            json["map"]["age_s"] = std::max<std::int64_t>(0, wall_ns() - map->built_ns) / second_ns;
+        }
+    } else {
+        json["map"]["built"] = nullptr; // files do not say
+    }
+    if (options.job) {
+        json["job"] = *options.job;
+        warn_of_other_routes(report, json);
+    }
     if (context.json) {
         std::cout << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
     } else {
-        std::cout << routes_text(json, use_colour(STDOUT_FILENO));
+        std::cout << routes_text(json, use_colour(STDOUT_FILENO), text_columns(STDOUT_FILENO), options.job.has_value());
     }
     return judge(*map, options, *config, query, routes);
+}
+
+/// Finite and more than nothing.
+CLI::Validator above_zero() {
+    return CLI::Validator(
+        [](std::string &text) {
+            double value = 0;
+            const bool number = CLI::detail::lexical_cast(text, value);
+            return number && std::isfinite(value) && value > 0 ? std::string()
+                                                               : printable(text) + ": must be a number above 0";
+        },
+        "");
 }
 
 } // namespace
@@ -277,7 +307,8 @@ void add_routes(CLI::App &app, Context &context) {
     who->add_option("--nodes", options->nodes, "Nodes, as Slurm writes them: node[01-12]")->type_name("LIST");
     who->add_option("--lids", options->lids, "File with LIDs, decimal or 0x, ranges as 5-9; or the LIDs themselves")
         ->type_name("FILE");
-    who->add_option("--job", options->job, "The nodes of a job that has a report")->type_name("ID");
+    who->add_option("--job", options->job, "The nodes of a job that has a report; 123_4 array task, 123+1 het component")
+        ->type_name("JOBID[_TASK][+HET]");
     who->add_flag("--all-hosts", options->all_hosts, "Every host of the map");
     who->require_option(1);
     command
@@ -285,18 +316,21 @@ void add_routes(CLI::App &app, Context &context) {
                      "Nodes outside the job that send to it and receive from it, such as storage servers (default: "
                      "services in the configuration; '' for none)")
         ->type_name("LIST");
+    command->add_option("--restart", options->restart, "Which run of a requeued --job (default: the latest)")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("N");
     command->add_option("--topology", options->topology, "ibnetdiscover output instead of a map; may be repeated")
         ->type_name("FILE");
     command->add_option("--lfts", options->lfts, "opensm-lfts.dump, dump_fts, ibroute or .fdbs files for --topology")
         ->type_name("FILE");
     command->add_option("--rate-per-node", options->rate_per_node, "Predict the throughput when each node moves this, GiB/s")
         ->type_name("GIB_S")
-        ->check(CLI::PositiveNumber);
+        ->check(above_zero());
     command
         ->add_option("--payload-ceiling", options->payload_ceiling,
                      "What one link carries, GiB/s (default: payload_ceilings of the configuration, by the link's rate)")
         ->type_name("GIB_S")
-        ->check(CLI::PositiveNumber);
+        ->check(above_zero());
     command->callback([&context, options] { context.exit_code = run(context, *options); });
 }
 
