@@ -49,7 +49,7 @@ int run(const Context &context, const Options &options) {
     }
     const std::string node = options.node.empty() ? short_host_name() : options.node;
     const std::string root = options.sysfs_root.empty() ? config->expand(config->sysfs_root, node) : options.sysfs_root;
-    const NodeSnapshot snapshot = read_node(node, root, config->expand(config->proc_root, node));
+    const NodeSnapshot snapshot = read_node(node, root, config->expand(config->proc_root, node), NetdevStatistics::all);
     for (const Problem &problem : snapshot.problems) {
         fail(0, problem.where + (problem.counter.empty() ? "" : " " + problem.counter) + ": " + problem.reason);
     }

@@ -14,7 +14,7 @@ using nlohmann::json;
 
 // A node has a few cards of a few ports; a scout of the largest fabrics reads tens of thousands of switch ports.
 constexpr std::size_t max_hca_ports = 1024;
-constexpr std::size_t max_counters = 2048;
+constexpr std::size_t max_counters = 1 << 15; // a network device has up to 16384 statistics
 constexpr std::size_t max_switch_ports = 1 << 18;
 constexpr std::size_t max_hosts = 1 << 18;
 constexpr std::size_t max_lft_blocks = 1 << 20;
@@ -79,6 +79,11 @@ std::vector<Problem> decode_problems(const JsonReader &reader) {
     return problems;
 }
 
+PcieLink decode_pcie(const JsonReader &reader) {
+    return {static_cast<unsigned>(reader.number("lanes", 64)), static_cast<unsigned>(reader.number("max_lanes", 64)),
+            reader.real("gts", 1e4), reader.real("max_gts", 1e4)};
+}
+
 HcaPort decode_hca_port(const JsonReader &reader) {
     HcaPort port;
     port.device = reader.text("device", max_name);
@@ -91,6 +96,15 @@ HcaPort decode_hca_port(const JsonReader &reader) {
     port.state = reader.text("state", max_name);
     port.phys_state = reader.text("phys_state", max_name);
     port.rate = decode_rate(reader);
+    // Records of older releases have none of these.
+    if (reader.has("netdev"))
+        port.netdev = reader.text("netdev", max_name);
+    if (reader.has("pci"))
+        port.pci = reader.text("pci", max_name);
+    if (reader.has("model"))
+        port.model = reader.text("model", max_name);
+    if (reader.has("pcie"))
+        port.pcie = decode_pcie(reader.object("pcie"));
     port.counters = decode_counters(reader);
     return port;
 }

@@ -36,6 +36,10 @@ ordered_json encode(const std::vector<Problem> &problems) {
     return json;
 }
 
+ordered_json encode(const PcieLink &link) {
+    return {{"lanes", link.lanes}, {"max_lanes", link.max_lanes}, {"gts", link.gts}, {"max_gts", link.max_gts}};
+}
+
 ordered_json encode(const HcaPort &port) {
     return {{"device", port.device},
             {"driver", port.driver},
@@ -47,6 +51,10 @@ ordered_json encode(const HcaPort &port) {
             {"state", port.state},
             {"phys_state", port.phys_state},
             {"rate", encode(port.rate)},
+            {"netdev", port.netdev},
+            {"pci", port.pci},
+            {"model", port.model},
+            {"pcie", encode(port.pcie)},
             {"counters", encode(port.counters)}};
 }
 

@@ -33,6 +33,17 @@ struct LinkRate {
     bool operator==(const LinkRate &) const = default;
 };
 
+/// How a card sits on the PCI Express bus, as its device/ directory in sysfs tells. Zero: not known.
+struct PcieLink {
+    unsigned lanes = 0, max_lanes = 0; ///< in use; what the card itself could do
+    double gts = 0, max_gts = 0;       ///< GT/s per lane, likewise
+    bool known() const noexcept { return lanes != 0 && gts > 0; }
+    /// Lanes times speed: what two links are compared by.
+    double capacity() const noexcept { return lanes * gts; }
+    double max_capacity() const noexcept { return max_lanes * max_gts; }
+    bool operator==(const PcieLink &) const = default;
+};
+
 using Counters = std::map<std::string, Reading>; ///< by canonical name
 
 /// One port of a host's card at one moment.
@@ -47,6 +58,10 @@ struct HcaPort {
     std::string state;      ///< "ACTIVE", "DOWN", "INIT", ...; empty not known
     std::string phys_state; ///< "LinkUp", "Polling", ...
     LinkRate rate;
+    std::string netdev; ///< network device of an Ethernet port: "ens1f0np0"; of IPoIB: "ib0"; empty: none found
+    std::string pci;    ///< address of the card: "0000:3b:00.0"; empty: not known, or no PCI device
+    std::string model;  ///< kind of card ("MT4123"), for comparing like with like; empty: not known
+    PcieLink pcie;
     Counters counters;
     std::string name() const { return device + ":" + std::to_string(number); }
 };

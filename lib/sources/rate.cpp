@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/text.hpp"
 #include "sources/sysfs.hpp"
+#include "sources/sysfs_text.hpp"
 
 #include <array>
 #include <charconv>
@@ -46,6 +47,22 @@ LinkRate link_rate(unsigned lanes, std::string_view speed) {
         }
     }
     return {};
+}
+
+std::optional<PcieLink> parse_pcie(std::string_view text) {
+    text = trim(text);
+    const auto cross = text.find('x');
+    if (cross == std::string_view::npos) {
+        return std::nullopt;
+    }
+    PcieLink link;
+    link.lanes = sysfs::pcie_lanes_from(text.substr(0, cross));
+    std::string_view speed = trim(text.substr(cross + 1));
+    if (!speed.ends_with("GT/s")) {
+        return std::nullopt;
+    }
+    link.gts = sysfs::pcie_speed_from(speed);
+    return link.known() ? std::optional(link) : std::nullopt;
 }
 
 LinkRate parse_rate(std::string_view text) {

@@ -4,6 +4,7 @@
 #include "base/clock.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "sources/netdev.hpp"
 #include "sources/sysfs_text.hpp"
 
 #include <fmt/format.h>
@@ -46,7 +47,8 @@ std::string reason_of(int error, std::string_view content) {
 
 class NodeReader {
 public:
-    NodeReader(NodeSnapshot &snapshot, std::string root) : snapshot_(snapshot), root_(std::move(root)) {}
+    NodeReader(NodeSnapshot &snapshot, std::string root, NetdevStatistics keep)
+        : snapshot_(snapshot), root_(std::move(root)), keep_(keep) {}
 
     void read() {
         const std::string classes = root_ + "/class/infiniband";
@@ -91,11 +93,14 @@ private:
         if (numbers.empty()) {
             problem(snapshot_.node + "/" + device, "", "the card shows no ports");
         }
-        const std::string driver = driver_of(path);
+        HcaPort card;
+        card.device = device;
+        card.driver = driver_of(path);
+        card.model = printable(trim(text_of(path + "/hca_type")));
+        card.pci = sysfs::pci_address(path);
+        card.pcie = sysfs::pcie_link(path);
         for (const unsigned number : numbers) {
-            HcaPort port;
-            port.device = device;
-            port.driver = driver;
+            HcaPort port = card;
             port.number = number;
             read_port(path, numbers.size() == 1, port);
             snapshot_.ports.push_back(std::move(port));
@@ -125,6 +130,29 @@ private:
             read_device_counters(device, only_port, where, port);
         }
         sysfs::mark_widths(port.counters);
+        port.netdev = sysfs::find_netdev(device, port.number);
+        if (port.link_layer == LinkLayer::ethernet) {
+            read_netdev(device, where, port);
+        }
+    }
+
+    /// Pauses, discards and priorities stand in the statistics of the port's network device alone.
+    void read_netdev(const std::string &device, const std::string &where, HcaPort &port) {
+        if (port.netdev.empty()) {
+            problem(where, "", "its network device was not found: no statistics of pauses and discards");
+            return;
+        }
+        const auto statistics = sysfs::netdev_statistics(root_, device, port.netdev);
+        if (!statistics) {
+            problem(where, "", "ethtool statistics: " + statistics.error().message);
+            return;
+        }
+        for (const auto &[name, value] : *statistics) {
+            const CounterInfo *info = find_counter(name);
+            if (keep_ == NetdevStatistics::all || (info != nullptr && info->source == CounterSource::ethtool)) {
+                port.counters.emplace(canonical_name(name), Reading::of(value));
+            }
+        }
     }
 
     /// Some drivers count per card. With one port that is the port's; with more it cannot be told whose.
@@ -164,17 +192,19 @@ private:
 
     NodeSnapshot &snapshot_;
     std::string root_;
+    NetdevStatistics keep_;
 };
 
 } // namespace
 
-NodeSnapshot read_node(const std::string &node, const std::string &sysfs_root, const std::string &proc_root) {
+NodeSnapshot read_node(const std::string &node, const std::string &sysfs_root, const std::string &proc_root,
+                       NetdevStatistics keep) {
     NodeSnapshot snapshot;
     snapshot.node = node;
     snapshot.time_ns = wall_ns();
     const auto began = Deadline::Clock::now();
     snapshot.boot_id = trim(text_of(proc_root + "/sys/kernel/random/boot_id"));
-    NodeReader(snapshot, sysfs_root).read();
+    NodeReader(snapshot, sysfs_root, keep).read();
     snapshot.took_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Deadline::Clock::now() - began).count();
     return snapshot;
 }

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 
 #include <cerrno>
+#include <charconv>
 
 namespace fabric_check::sysfs {
 
@@ -43,6 +44,21 @@ std::string state_from(std::string_view content) {
         return std::string(text);
     }
     return std::string(trim(text.substr(colon + 1)));
+}
+
+double pcie_speed_from(std::string_view content) noexcept {
+    constexpr std::string_view unit = "GT/s"; // "PCIe" behind it since Linux 5.7
+    const std::string_view text = trim(content);
+    const std::string_view number = trim(text.substr(0, text.find(unit)));
+    double speed = 0;
+    const auto [stopped, error] = std::from_chars(number.data(), number.data() + number.size(), speed);
+    const bool good = error == std::errc() && stopped == number.data() + number.size() && speed > 0 && speed < 1000;
+    return good && text.find(unit) != std::string_view::npos ? speed : 0;
+}
+
+unsigned pcie_lanes_from(std::string_view content) noexcept {
+    const auto lanes = parse_u64(trim(content));
+    return lanes && *lanes >= 1 && *lanes <= 32 ? static_cast<unsigned>(*lanes) : 0;
 }
 
 LinkLayer link_layer_from(std::string_view content) noexcept {

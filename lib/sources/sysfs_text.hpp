@@ -21,6 +21,11 @@ std::uint16_t lid_from(std::string_view content) noexcept;
 /// "fe80:0000:0000:0000:0002:c903:00fa:7941" -> 0x0002c90300fa7941; 0 when it does not parse.
 std::uint64_t guid_from(std::string_view content) noexcept;
 
+/// "16.0 GT/s PCIe" -> 16; 0 for what does not parse ("Unknown").
+double pcie_speed_from(std::string_view content) noexcept;
+/// "16" -> 16; 0 for what is no width ("255": the link is down).
+unsigned pcie_lanes_from(std::string_view content) noexcept;
+
 /// Files below hw_counters/ that set something and count nothing.
 bool is_setting(std::string_view file) noexcept;
 

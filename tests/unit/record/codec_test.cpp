@@ -26,6 +26,10 @@ NodeSnapshot full_snapshot() {
     port.state = "ACTIVE";
     port.phys_state = "LinkUp";
     port.rate = {4, "HDR", 200, 53.125};
+    port.netdev = "ib0";
+    port.pci = "0000:3b:00.1";
+    port.model = "MT4123";
+    port.pcie = {8, 16, 8, 16};
     port.counters["PortXmitData"] = Reading::of(0xffffffffffffffff);
     port.counters["LinkDownedCounter"] = Reading::of(255, 8);
     port.counters["PortRcvErrors"] = Reading::missing(Absence::denied);
@@ -88,6 +92,10 @@ TEST(RecordCodec, KeepsEverythingOfANodesRecord) {
     EXPECT_EQ(port.guid, 0xffffffffffffffff);
     EXPECT_EQ(port.counters, full_snapshot().ports[0].counters);
     EXPECT_EQ(port.rate, full_snapshot().ports[0].rate);
+    EXPECT_EQ(port.netdev, "ib0");
+    EXPECT_EQ(port.pci, "0000:3b:00.1");
+    EXPECT_EQ(port.model, "MT4123");
+    EXPECT_EQ(port.pcie, full_snapshot().ports[0].pcie);
     EXPECT_EQ(encode_record(*decoded), node_text());
 }
 
@@ -118,6 +126,24 @@ TEST(RecordCodec, WritesBytesThatAreNotUtf8AsReplacements) {
 
 TEST(RecordCodec, IgnoresKeysOfALaterRelease) {
     EXPECT_EQ(refusal([](json &record) { record["snapshot"]["ports"][0]["optic"] = "x"; }), "accepted");
+}
+
+TEST(RecordCodec, ReadsRecordsOfAReleaseThatDidNotLookAtTheSlot) {
+    auto document = json::parse(node_text());
+    for (const char *key : {"netdev", "pci", "model", "pcie"}) {
+        document["snapshot"]["ports"][0].erase(key);
+    }
+    const auto decoded = decode_record(document.dump());
+    ASSERT_TRUE(decoded) << decoded.error().message;
+    const auto &port = std::get<NodeSnapshot>(decoded->snapshot).ports.at(0);
+    EXPECT_EQ(port.netdev, "");
+    EXPECT_FALSE(port.pcie.known());
+    EXPECT_EQ(port.counters, full_snapshot().ports[0].counters);
+}
+
+TEST(RecordCodec, RefusesASlotThatCannotBe) {
+    EXPECT_EQ(refusal([](json &record) { record["snapshot"]["ports"][0]["pcie"]["lanes"] = 65; }),
+              "record: snapshot.ports[0].pcie.lanes: above 64");
 }
 
 TEST(RecordCodec, RefusesWhatIsNotJson) {
