@@ -79,6 +79,17 @@ struct Config {
         double bit_error_rate = 1e-12;
     } thresholds;
 
+    struct Ports {
+        std::vector<std::string> exclude;          ///< device, netdev, PCI address (glob patterns) or link layer
+        unsigned rails = 0;                        ///< ports in use each node should have; 0: as the job's other nodes
+    } ports;
+
+    struct Policy {
+        std::string width;                         ///< "4X": narrower InfiniBand links are findings; empty: none
+        std::string speed;                         ///< "HDR"; empty: none
+        std::string pcie;                          ///< "16x 16GT/s"; empty: none
+    } policy;
+
     std::map<std::string, double> payload_ceilings; ///< GiB/s by "4X HDR", the site's own; others: default_payload_ceilings()
 
     std::string expand(const std::string &path, const std::string &node) const; ///< replaces %n; %% is a percent sign

@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config/keys.hpp"
 
+#include "base/text.hpp"
+#include "sources/sysfs.hpp"
+
+#include <fmt/format.h>
+
 namespace fabric_check::config {
 
 namespace {
+
+constexpr std::string_view pcie_valid = "lanes and speed, as in \"16x 16GT/s\", or empty";
+
+std::string pcie_complaint(const std::string &value) {
+    return parse_pcie(value) ? std::string() : fmt::format("\"{}\" is no PCI Express link", printable(value));
+}
 
 // The expression names the field, so that its type cannot drift from the structure's.
 #define FIELD(type, member) ([](Config &c) -> type & { return c.member; })
@@ -118,6 +129,21 @@ std::vector<Key> make_keys() {
            "Least part of a hot port's bytes that must be the job's own.", {FIELD(double, thresholds.own_share), 0, 1});
     number("thresholds", "bit_error_rate", "errors per bit", "hw= fails above it.",
            {FIELD(double, thresholds.bit_error_rate), 0, 1, true});
+
+    all.push_back({"ports", "exclude", "",
+                   "Ports that are no part of any job, for management or storage: by device (\"mlx5_bond_0\"), network "
+                   "device (\"eno*\"), PCI address (\"0000:81:00.*\"), each as a pattern, or by link layer "
+                   "(\"ethernet\", \"infiniband\").",
+                   TextsRule{FIELD(std::vector<std::string>, ports.exclude), "a list of strings"}});
+    integer("ports", "rails", "ports", "Ports in use that each node should have; 0: as many as the job's other nodes.",
+            {Unsigned(FIELD(unsigned, ports.rails)), 0, 64});
+
+    text("policy", "width", "InfiniBand links with fewer lanes are findings, even where all agree; empty: none.",
+         {FIELD(std::string, policy.width), {"1X", "2X", "4X", "8X", "12X", ""}});
+    text("policy", "speed", "InfiniBand links that run slower are findings, even where all agree; empty: none.",
+         {FIELD(std::string, policy.speed), {"SDR", "DDR", "QDR", "FDR10", "FDR", "EDR", "HDR", "NDR", "XDR", ""}});
+    text("policy", "pcie", "Cards with fewer PCI Express lanes, or slower ones, are findings; empty: none.",
+         {FIELD(std::string, policy.pcie), {}, false, true, false, false, pcie_complaint, pcie_valid});
     return all;
 }
 
@@ -143,6 +169,8 @@ const std::vector<Section> &sections() {
          true},
         {"slurm", "Slurm itself.", false},
         {"thresholds", "Where the verdicts draw their lines.", false},
+        {"ports", "Which ports of the nodes belong to jobs.", false},
+        {"policy", "What links and slots should at least run at.", false},
         {"payload_ceilings",
          "GiB/s of payload that a link of this kind carries at best. Measured for 4X HDR, scaled from it for the "
          "others: "

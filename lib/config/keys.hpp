@@ -21,6 +21,13 @@ struct TextRule {
     bool may_be_empty = true;
     bool hostlist = false;
     bool user = false; ///< somebody this host knows
+    std::string (*complaint)(const std::string &) = nullptr; ///< what is wrong with a value that is not empty
+    std::string_view valid = {};                             ///< what `complaint` lets pass
+};
+/// A list of strings, none of them empty.
+struct TextsRule {
+    std::function<std::vector<std::string> &(Config &)> field;
+    std::string_view valid;
 };
 struct IntegerRule {
     std::variant<std::function<unsigned &(Config &)>, std::function<std::uint64_t &(Config &)>> field;
@@ -41,7 +48,7 @@ struct Key {
     const char *name;
     const char *unit; ///< "" where there is none to tell
     const char *meaning;
-    std::variant<TextRule, IntegerRule, NumberRule, BooleanRule> rule;
+    std::variant<TextRule, IntegerRule, NumberRule, BooleanRule, TextsRule> rule;
 };
 
 /// In the order of the shipped file.
@@ -57,7 +64,7 @@ const std::vector<Section> &sections();
 
 /// The key's value in a configuration, as TOML.
 std::string value_of(const Key &key, Config config);
-/// "string", "integer", "number", "boolean"
+/// "string", "integer", "number", "boolean", "strings"
 const char *type_of(const Key &key) noexcept;
 /// What the key accepts, for error messages and the shipped file: "report, off"; "1 to 128"; "an absolute path".
 std::string valid_values(const Key &key);

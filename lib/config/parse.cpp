@@ -23,6 +23,7 @@ using config::Key;
 using config::NumberRule;
 using config::Section;
 using config::TextRule;
+using config::TextsRule;
 
 /// Why a value is refused; empty: taken.
 using Complaint = std::string;
@@ -49,6 +50,11 @@ Complaint take(const TextRule &rule, const toml::node &node, Config &config) {
             return names.error().message;
         }
     }
+    if (rule.complaint != nullptr && !value->empty()) {
+        if (Complaint complaint = rule.complaint(*value); !complaint.empty()) {
+            return complaint;
+        }
+    }
     rule.field(config) = *value;
     if (rule.user && !value->empty()) {
         // Taken all the same: with the default in its place, hooks would seal records for root, whom nobody asked for.
@@ -56,6 +62,26 @@ Complaint take(const TextRule &rule, const toml::node &node, Config &config) {
             return uid.error().message;
         }
     }
+    return {};
+}
+
+Complaint take(const TextsRule &rule, const toml::node &node, Config &config) {
+    const toml::array *items = node.as_array();
+    if (items == nullptr) {
+        return "not a list";
+    }
+    std::vector<std::string> list;
+    for (const toml::node &item : *items) {
+        const auto value = item.value_exact<std::string>();
+        if (!value || value->empty()) {
+            return value ? "has an empty string" : "has something that is not a string";
+        }
+        if (std::any_of(value->begin(), value->end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
+            return "has a control character";
+        }
+        list.push_back(*value);
+    }
+    rule.field(config) = std::move(list);
     return {};
 }
 

@@ -44,7 +44,7 @@ std::string entry(const Key &key, const Config &defaults) {
 } // namespace
 
 const char *type_of(const Key &key) noexcept {
-    constexpr const char *names[] = {"string", "integer", "number", "boolean"};
+    constexpr const char *names[] = {"string", "integer", "number", "boolean", "strings"};
     return names[key.rule.index()];
 }
 
@@ -57,6 +57,13 @@ std::string value_of(const Key &key, Config config) {
                           },
                           [&](const NumberRule &rule) { return fmt::format("{}", rule.field(config)); },
                           [&](const BooleanRule &rule) { return std::string(rule.field(config) ? "true" : "false"); },
+                          [&](const TextsRule &rule) {
+                              std::string list;
+                              for (const std::string &text : rule.field(config)) {
+                                  list += (list.empty() ? "\"" : ", \"") + text + "\"";
+                              }
+                              return "[" + list + "]";
+                          },
                       },
                       key.rule);
 }
@@ -65,7 +72,13 @@ std::string valid_values(const Key &key) {
     return std::visit(Overload{
                           [](const TextRule &rule) -> std::string {
                               if (!rule.choices.empty()) {
-                                  return fmt::format("{}", fmt::join(rule.choices, ", "));
+                                  const bool none = rule.choices.back().empty();
+                                  const std::vector<std::string_view> named(rule.choices.begin(),
+                                                                            rule.choices.end() - (none ? 1 : 0));
+                                  return fmt::format("{}{}", fmt::join(named, ", "), none ? ", or empty" : "");
+                              }
+                              if (!rule.valid.empty()) {
+                                  return std::string(rule.valid);
                               }
                               if (rule.path) {
                                   return rule.may_be_empty ? "an absolute path, or empty" : "an absolute path";
@@ -80,6 +93,7 @@ std::string valid_values(const Key &key) {
                               return fmt::format("{}{} to {}", rule.above_least ? "above " : "", rule.least, rule.most);
                           },
                           [](const BooleanRule &) { return std::string("true, false"); },
+                          [](const TextsRule &rule) { return std::string(rule.valid); },
                       },
                       key.rule);
 }

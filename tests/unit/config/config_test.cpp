@@ -64,6 +64,35 @@ TEST(ParseConfig, TakesAddressesOfNodesSinglyAndAsLists) {
     EXPECT_THAT(config.munge.addresses.at("node02"), ElementsAre("10.0.0.2", "fe80::2"));
 }
 
+TEST(ParseConfig, TakesPortsThatAreExcluded) {
+    const Config config = parsed("[ports]\nexclude = [\"mlx5_bond_0\", \"0000:81:00.*\", \"ethernet\"]\nrails = 2\n");
+    EXPECT_THAT(config.ports.exclude, ElementsAre("mlx5_bond_0", "0000:81:00.*", "ethernet"));
+    EXPECT_EQ(config.ports.rails, 2U);
+    EXPECT_THAT(parsed("[ports]\nexclude = []\n").ports.exclude, testing::IsEmpty());
+}
+TEST(ParseConfig, RefusesAListThatIsNone) {
+    EXPECT_EQ(error_of("[ports]\nexclude = \"mlx5_0\"\n"),
+              "f.toml:2: key 'ports.exclude': not a list; valid: a list of strings");
+    EXPECT_EQ(error_of("[ports]\nexclude = [\"a\", 1]\n"),
+              "f.toml:2: key 'ports.exclude': has something that is not a string; valid: a list of strings");
+    EXPECT_EQ(error_of("[ports]\nexclude = [\"\"]\n"),
+              "f.toml:2: key 'ports.exclude': has an empty string; valid: a list of strings");
+    EXPECT_EQ(error_of("[ports]\nexclude = [\"a\\u0007\"]\n"),
+              "f.toml:2: key 'ports.exclude': has a control character; valid: a list of strings");
+}
+TEST(ParseConfig, TakesAPolicyOrNone) {
+    const Config config = parsed("[policy]\nwidth = \"4X\"\nspeed = \"HDR\"\npcie = \"16x 16GT/s\"\n");
+    EXPECT_EQ(config.policy.width + config.policy.speed + config.policy.pcie, "4XHDR16x 16GT/s");
+    EXPECT_EQ(parsed("[policy]\nwidth = \"\"\npcie = \"\"\n").policy.width, "");
+}
+TEST(ParseConfig, RefusesAPolicyThatNoLinkCanMeet) {
+    EXPECT_EQ(error_of("[policy]\nwidth = \"3X\"\n"),
+              "f.toml:2: key 'policy.width': \"3X\" is not one of them; valid: 1X, 2X, 4X, 8X, 12X, or empty");
+    EXPECT_EQ(error_of("[policy]\npcie = \"gen4\"\n"),
+              "f.toml:2: key 'policy.pcie': \"gen4\" is no PCI Express link; valid: lanes and speed, as in "
+              "\"16x 16GT/s\", or empty");
+}
+
 TEST(ParseConfig, NamesFileLineAndValidKeysForAnUnknownKey) {
     EXPECT_EQ(error_of("spool = \"/s\"\n\n[hooks]\nbudget = 1\n"),
               "f.toml:4: key 'hooks.budget': not known; valid: budget_ms");
