@@ -31,6 +31,7 @@ struct PortDraft {
 struct GroupDraft {
     std::uint32_t node, set;
     Direction direction;
+    unsigned rail;
     std::map<std::uint8_t, PortDraft> ports;
 };
 
@@ -55,6 +56,7 @@ private:
         std::uint32_t source; ///< as in GroupPort::sources
         Attachment at;
         std::uint32_t switch_number; ///< among the source switches
+        unsigned rail;               ///< of the job's; services talk to all
     };
 
     void admit(const std::vector<Endpoint> &endpoints, bool service, std::vector<Member> &members);
@@ -65,7 +67,7 @@ private:
     void finish_groups();
     Group finish(const GroupDraft &draft);
     void finish_ceiling();
-    void expand(const Bits &switches, bool services, std::vector<std::uint32_t> &out) const;
+    void expand(const GroupDraft &draft, const Bits &switches, std::vector<std::uint32_t> &out) const;
     double ceiling_of(const LinkRate &rate) const;
 
     const LftView &lfts_;
@@ -79,15 +81,19 @@ private:
     std::unordered_set<std::uint16_t> seen_lids_;
     std::vector<std::uint32_t> source_switches_;
     std::unordered_map<std::uint32_t, std::uint32_t> switch_number_;
-    std::vector<std::uint64_t> job_at_, services_at_; ///< sources by switch number
+    std::vector<std::uint64_t> job_at_, services_at_;        ///< sources by switch number
+    std::vector<std::vector<std::uint64_t>> job_at_by_rail_; ///< the same, by rail first
     std::vector<Passing> passing_; ///< by node; emptied after every destination
-    std::map<std::tuple<std::uint32_t, Direction, std::uint32_t>, GroupDraft> drafts_;
+    std::map<std::tuple<std::uint32_t, Direction, std::uint32_t, unsigned>, GroupDraft> drafts_;
     std::map<std::uint32_t, std::set<std::uint8_t>> ports_;
     std::set<std::uint32_t> switches_;
     std::set<std::pair<std::uint16_t, std::uint32_t>> lost_;
 };
 
 void Analysis::admit(const std::vector<Endpoint> &endpoints, bool service, std::vector<Member> &members) {
+    const std::vector<unsigned> rails = service ? std::vector<unsigned>(endpoints.size(), 0) : rails_of(map_, endpoints);
+    if (!service && !rails.empty())
+        job_at_by_rail_.resize(*std::max_element(rails.begin(), rails.end()) + 1);
     for (std::uint32_t i = 0; i < endpoints.size(); ++i) {
         const Endpoint &endpoint = endpoints[i];
         const auto name = [&endpoint] { return fmt::format("{}:{} (LID {})", endpoint.name, endpoint.port, endpoint.lid); };
@@ -107,9 +113,13 @@ void Analysis::admit(const std::vector<Endpoint> &endpoints, bool service, std::
             source_switches_.push_back(at.node);
             job_at_.push_back(0);
             services_at_.push_back(0);
+            for (auto &at_switch : job_at_by_rail_)
+                at_switch.push_back(0);
         }
+        if (!service)
+            ++job_at_by_rail_[rails[i]][number->second];
         ++(service ? services_at_ : job_at_)[number->second];
-        members.push_back({&endpoint, service ? ~i : i, at, number->second});
+        members.push_back({&endpoint, service ? ~i : i, at, number->second, rails[i]});
         if (!service)
             note_port(at.node, at.port);
     }
@@ -124,12 +134,13 @@ void Analysis::note_port(std::uint32_t node, std::uint8_t port) {
 void Analysis::count(std::uint32_t node, const Member &to, Direction direction, double flows, const Bits &sources) {
     const std::uint32_t set = hops_.minimal_set(node, to.at.node);
     const std::uint8_t port = tree_.port(node);
-    auto [found, fresh] = drafts_.try_emplace({node, direction, set});
+    auto [found, fresh] = drafts_.try_emplace({node, direction, set, to.rail});
     GroupDraft &draft = found->second;
     if (fresh) {
         draft.node = node;
         draft.set = set;
         draft.direction = direction;
+        draft.rail = to.rail;
     }
     PortDraft &out = draft.ports[port];
     out.lids.push_back(to.endpoint->lid);
@@ -168,7 +179,7 @@ void Analysis::destination(const Member &to, bool service) {
     for (std::uint32_t i = 0; i < source_switches_.size(); ++i) {
         const std::uint32_t from = source_switches_[i];
         const std::uint64_t self = !service && i == to.switch_number ? 1 : 0;
-        const std::uint64_t job = job_at_[i] - self;
+        const std::uint64_t job = service ? job_at_[i] : job_at_by_rail_[to.rail][i] - self;
         const std::uint64_t services = service ? 0 : services_at_[i];
         if (job + services == 0)
             continue;
@@ -196,10 +207,10 @@ void Analysis::destination(const Member &to, bool service) {
         passing_[node] = {};
 }
 
-void Analysis::expand(const Bits &switches, bool services, std::vector<std::uint32_t> &out) const {
-    for (const Member &member : services ? services_ : job_)
+void Analysis::expand(const GroupDraft &draft, const Bits &switches, std::vector<std::uint32_t> &out) const {
+    for (const Member &member : draft.direction == Direction::from ? services_ : job_)
         if (const std::uint32_t n = member.switch_number;
-            n / 64 < switches.size() && (switches[n / 64] >> (n % 64) & 1) != 0)
+            (draft.direction != Direction::inside || member.rail == draft.rail) && n / 64 < switches.size() && (switches[n / 64] >> (n % 64) & 1) != 0)
             out.push_back(member.source);
 }
 
@@ -207,6 +218,7 @@ Group Analysis::finish(const GroupDraft &draft) {
     Group group;
     group.node = draft.node;
     group.direction = draft.direction;
+    group.rail = draft.rail;
     const auto &minimal = hops_.ports(draft.set);
     group.available = unsigned(minimal.size());
     std::set<std::uint8_t> members(minimal.begin(), minimal.end());
@@ -231,7 +243,7 @@ Group Analysis::finish(const GroupDraft &draft) {
             out.lids = used->second.lids;
             std::sort(out.lids.begin(), out.lids.end());
             out.flows = used->second.flows;
-            expand(used->second.sources, draft.direction == Direction::from, out.sources);
+            expand(draft, used->second.sources, out.sources);
             ++group.used;
             group.lids += unsigned(out.lids.size());
             group.flows += out.flows;

@@ -47,6 +47,7 @@ struct Group {
     unsigned used = 0;
     unsigned lids = 0;
     double flows = 0;     ///< (source, destination) pairs through the group
+    unsigned rail = 0;    ///< of the LIDs of the job; one group has those of one rail only
     double imbalance = 1; ///< LIDs on the busiest port over the best possible, weighted by link rate
 };
 
@@ -123,12 +124,16 @@ private:
 
 /// Counts every (source, destination) pair of the query over the tables and groups what it finds. Pure; the cost goes by
 /// destinations times switches on the way, not by pairs. Pairs: inside the job, services to the job, the job to services;
-/// never a LID to itself. Services that are also in the job count as the job's. A loop or a dead end goes to
+/// never a LID to itself, and inside the job never between two rails: rail talks to rail. Services that are also in the job count as the job's. A loop or a dead end goes to
 /// `unreachable`, its flows count nowhere, and it never hangs the walk.
 Routes analyse(const LftView &lfts, const Query &query);
 
 /// Up to so many endpoints, link loads are found faster than anybody waits.
 inline constexpr std::size_t shape_limit = 4096;
+
+/// The rail of each endpoint: hosts of several ports have one rail for each. By the card's name and port, so that a host
+/// lacking one keeps the numbers of the others; where names do not tell, by order. All 0 where no host has two ports.
+std::vector<unsigned> rails_of(const Map &map, const std::vector<Endpoint> &endpoints);
 
 /// Link loads over the job's endpoints alone; services take no part. Pure.
 Shapes shape_loads(const LftView &lfts, const Query &query);

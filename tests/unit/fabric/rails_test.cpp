@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fabric/routes.hpp"
+
+#include <gmock/gmock.h>
+
+#include <fmt/format.h>
+
+namespace fabric_check::fabric {
+namespace {
+
+using testing::ElementsAre;
+
+/// Two leaves with two links between them; four hosts, two on each leaf, with two cards each, both on the same leaf.
+class TwoRails {
+public:
+    TwoRails() {
+        for (std::uint32_t s = 0; s < 2; ++s) {
+            MapNode leaf;
+            leaf.guid = 1 + s;
+            leaf.description = fmt::format("Leaf{}", s);
+            leaf.kind = NodeKind::switch_node;
+            leaf.ports.resize(9);
+            leaf.lid = static_cast<std::uint16_t>(40 + s);
+            leaf.lft.assign(64, no_route);
+            map.nodes.push_back(leaf);
+        }
+        for (std::uint8_t i = 7; i <= 8; ++i)
+            link(0, i, 1, i);
+        for (unsigned host = 0; host < 4; ++host)
+            for (unsigned card = 0; card < 2; ++card)
+                add(host, card);
+        map.index();
+    }
+    static std::uint16_t lid(unsigned host, unsigned card) { return static_cast<std::uint16_t>(1 + 2 * host + card); }
+
+    Map map;
+    Query query;
+
+private:
+    void link(std::uint32_t a, std::uint8_t a_port, std::uint32_t b, std::uint8_t b_port) {
+        map.nodes[a].ports[a_port].peer = b;
+        map.nodes[a].ports[a_port].peer_port = b_port;
+        map.nodes[b].ports[b_port].peer = a;
+        map.nodes[b].ports[b_port].peer_port = a_port;
+        map.nodes[a].ports[a_port].rate = map.nodes[b].ports[b_port].rate = {4, "HDR", 200, 53.125};
+    }
+    void add(unsigned host, unsigned card) {
+        MapNode node;
+        node.guid = 100 + 2 * host + card;
+        node.description = fmt::format("node{} mlx5_{}", host, card);
+        node.kind = NodeKind::host;
+        node.ports.resize(2);
+        node.ports[1].lid = lid(host, card);
+        node.ports[1].guid = 200 + 2 * host + card;
+        const auto at = static_cast<std::uint32_t>(map.nodes.size());
+        map.nodes.push_back(node);
+        const std::uint32_t leaf = host / 2;
+        const auto port = static_cast<std::uint8_t>(1 + 2 * (host % 2) + card);
+        link(leaf, port, at, 1);
+        map.nodes[leaf].lft[lid(host, card)] = port;
+        // Of the first rail everything goes over port 7, of the second it is spread.
+        map.nodes[1 - leaf].lft[lid(host, card)] = static_cast<std::uint8_t>(card == 0 ? 7 : 7 + host % 2);
+        query.job.push_back({fmt::format("node{}", host), at, 1, lid(host, card)});
+    }
+};
+
+TEST(Rails, AreTheCardsOfAHost) {
+    const TwoRails fabric;
+    EXPECT_THAT(rails_of(fabric.map, fabric.query.job), ElementsAre(0, 1, 0, 1, 0, 1, 0, 1));
+}
+TEST(Rails, KeepTheirNumbersWhereOneIsMissing) {
+    TwoRails fabric;
+    fabric.query.job.erase(fabric.query.job.begin()); // node0's first
+    EXPECT_THAT(rails_of(fabric.map, fabric.query.job), ElementsAre(1, 0, 1, 0, 1, 0, 1));
+}
+TEST(Rails, GoByOrderWhereTheCardsHaveNoNames) {
+    TwoRails fabric;
+    for (MapNode &node : fabric.map.nodes)
+        node.description = node.description.substr(0, node.description.find(' '));
+    EXPECT_THAT(rails_of(fabric.map, fabric.query.job), ElementsAre(0, 1, 0, 1, 0, 1, 0, 1));
+}
+TEST(Rails, AreOneWhereNoHostHasTwoPorts) {
+    TwoRails fabric;
+    std::vector<Endpoint> one{fabric.query.job[0], fabric.query.job[3]};
+    EXPECT_THAT(rails_of(fabric.map, one), ElementsAre(0, 0)) << "two cards of two hosts are no two rails";
+}
+TEST(Rails, AreNeverMixedInAGroup) {
+    const TwoRails fabric;
+    const Routes routes = analyse(LftView(fabric.map), fabric.query);
+    std::vector<std::string> groups;
+    for (const Group &group : routes.groups)
+        groups.push_back(fmt::format("{} rail {}: {} LIDs on {}, {} flows, {:.1f}", group_name(fabric.map, group),
+                                     group.rail, group.lids, group.used, group.flows, group.imbalance));
+    EXPECT_THAT(groups, testing::UnorderedElementsAre("Leaf0>Leaf1 rail 0: 2 LIDs on 1, 4 flows, 2.0",
+                                                      "Leaf1>Leaf0 rail 0: 2 LIDs on 1, 4 flows, 2.0",
+                                                      "Leaf0>Leaf1 rail 1: 2 LIDs on 2, 4 flows, 1.0",
+                                                      "Leaf1>Leaf0 rail 1: 2 LIDs on 2, 4 flows, 1.0"));
+}
+TEST(Rails, SourcesAreThoseOfTheSameRail) {
+    const TwoRails fabric;
+    const Routes routes = analyse(LftView(fabric.map), fabric.query);
+    for (const Group &group : routes.groups)
+        for (const GroupPort &port : group.ports)
+            for (const std::uint32_t source : port.sources)
+                EXPECT_EQ(source % 2, group.rail);
+}
+TEST(Rails, ServicesTalkToAllOfThem) {
+    TwoRails fabric;
+    fabric.query.services.assign(fabric.query.job.begin() + 6, fabric.query.job.begin() + 7); // node3's first card
+    fabric.query.job.resize(2);                                                               // node0's two
+    const Routes routes = analyse(LftView(fabric.map), fabric.query);
+    double from = 0, to = 0;
+    for (const Group &group : routes.groups)
+        (group.direction == Direction::from ? from : to) += group.flows;
+    EXPECT_EQ(from, 2);
+    EXPECT_EQ(to, 2);
+}
+
+} // namespace
+} // namespace fabric_check::fabric
