@@ -3,6 +3,7 @@
 
 #include "fabric/routes.hpp"
 #include "sources/scout.hpp"
+#include "verdict/port_use.hpp"
 
 #include <algorithm>
 #include <set>
@@ -143,6 +144,20 @@ void add_routes(JobEvidence &evidence, const Config &config) {
         }
 }
 
+/// What the configuration excludes has no routes of the job either.
+void drop_excluded(JobEvidence &evidence, const Config &config) {
+    std::set<std::uint64_t> guids;
+    for (const auto &node : evidence.nodes)
+        for (const auto *side : {&node.start, &node.end})
+            if (*side)
+                for (const auto &port : (*side)->ports)
+                    if (port.guid != 0 && excluded_by(port, config.ports.exclude) != nullptr)
+                        guids.insert(port.guid);
+    for (auto *scout : {&evidence.scout.start, &evidence.scout.end})
+        if (*scout)
+            std::erase_if((*scout)->hosts, [&](const HostMatch &host) { return guids.contains(host.port_guid); });
+}
+
 } // namespace
 
 std::vector<NodeRecords> pair_nodes(const std::vector<std::string> &nodes, const JobRecords &records,
@@ -216,6 +231,7 @@ JobEvidence build_evidence(const EvidenceSource &source, const Config &config) {
         evidence.nodes.push_back(std::move(node));
     }
     evidence.scout = choose_scout(paired);
+    drop_excluded(evidence, config);
     list_problems(evidence, *source.records, source.window);
     if (!source.spool_problem.empty())
         evidence.problems.push_back({"spool", "", source.spool_problem});

@@ -8,6 +8,7 @@
 #include "mad/engine.hpp"
 #include "record/spool.hpp"
 #include "sources/sysfs.hpp"
+#include "verdict/port_use.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -50,9 +51,10 @@ public:
             log(Log::Level::error, "spool: " + prepared.error().message);
         const auto ports = snapshot.ports.size();
         const auto time_ns = snapshot.time_ns;
+        const bool sees_switches = may_see_switches(snapshot);
         if (write({environment_.job_id, environment_.node, phase_, time_ns, std::move(snapshot)}))
             log(Log::Level::info, std::to_string(ports) + " ports recorded");
-        if (environment_.index < config_.scouts && environment_.index < environment_.nodes.size())
+        if (sees_switches && environment_.index < config_.scouts && environment_.index < environment_.nodes.size())
             run_scout();
     }
 
@@ -92,6 +94,15 @@ private:
         const auto time_ns = snapshot.time_ns;
         if (write({environment_.job_id, environment_.node, phase_, time_ns, std::move(snapshot)}))
             log(Log::Level::info, "scout: " + std::to_string(ports) + " switch ports recorded");
+    }
+
+    /// A node whose cards are all Ethernet has nothing to send management packets through, and no need of them. One that
+    /// shows no card at all is asked: its reader will say what is wrong.
+    bool may_see_switches(const NodeSnapshot &snapshot) const {
+        const auto is_ethernet = [this](const HcaPort &port) {
+            return port.link_layer == LinkLayer::ethernet || excluded_by(port, config_.ports.exclude) != nullptr;
+        };
+        return snapshot.ports.empty() || !std::all_of(snapshot.ports.begin(), snapshot.ports.end(), is_ethernet);
     }
 
     static ScoutSnapshot failed(const std::string &where, const std::string &reason) {

@@ -178,6 +178,9 @@ LineFields line_fields(const JobEvidence &evidence, const JobVerdict &verdict) {
     fields.emplace_back("ports", fmt::format("{}/{}", cover.ports_seen, cover.ports_expected));
     fields.emplace_back("moved", human_bytes(verdict.bytes_moved));
     add_routes(evidence, verdict, fields);
+    if (verdict.host_scope) {
+        fields.emplace_back("scope", "host");
+    }
     if (!evidence.shared_with.empty()) {
         fields.emplace_back("shared", std::to_string(evidence.shared_with.size()));
     }

@@ -3,6 +3,7 @@
 
 #include "report/line.hpp"
 #include "sources/scout.hpp"
+#include "verdict/links.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -160,6 +161,35 @@ void add_rate(const LinkRate *rate, ordered_json &port) {
     port["speed"] = known && !rate->speed.empty() ? ordered_json(rate->speed) : ordered_json();
 }
 
+/// null: not known.
+template <class T> ordered_json or_unknown(const T &value) { return value == T{} ? ordered_json() : ordered_json(value); }
+
+void add_card(const HcaPort *card, ordered_json &port) {
+    const HcaPort none;
+    const HcaPort &known = card != nullptr ? *card : none;
+    port["link_layer"] = or_unknown(std::string(known.link_layer != LinkLayer::unknown ? to_string(known.link_layer) : ""));
+    port["netdev"] = or_unknown(known.netdev);
+    port["pci"] = or_unknown(known.pci);
+    port["model"] = or_unknown(known.model);
+    port["pcie"] = {{"width", or_unknown(known.pcie.lanes)},
+                    {"max_width", or_unknown(known.pcie.max_lanes)},
+                    {"speed_gts", or_unknown(known.pcie.gts)},
+                    {"max_speed_gts", or_unknown(known.pcie.max_gts)}};
+}
+
+/// sent: this host made its switch wait; else the switch held the host back.
+void add_pauses(const PortResult &result, ordered_json &port) {
+    const std::vector<PauseShare> shares = pause_shares(result);
+    if (shares.empty()) {
+        return;
+    }
+    port["paused"] = ordered_json::array();
+    for (const PauseShare &pause : shares) {
+        port["paused"].push_back(
+            {{"counter", pause.counter}, {"by", pause.sent ? "host" : "switch"}, {"percent", rounded(pause.share * 100)}});
+    }
+}
+
 ordered_json host_port_json(const JobEvidence &evidence, const JobVerdict &verdict, const PortResult &result) {
     const HcaPort *card = result.host_end != nullptr ? result.host_end : result.host_start;
     ordered_json port;
@@ -169,6 +199,10 @@ ordered_json host_port_json(const JobEvidence &evidence, const JobVerdict &verdi
     port["guid"] = card != nullptr ? ordered_json(fmt::format("0x{:016x}", card->guid)) : ordered_json();
     add_rate(card != nullptr ? &card->rate : nullptr, port);
     port["state"] = card != nullptr ? ordered_json(card->state) : ordered_json();
+    add_card(card, port);
+    port["profile"] = to_string(result.profile);
+    port["counts_because"] = result.use;
+    add_pauses(result, port);
     port["switch"] = nullptr;
     port["switch_port"] = nullptr;
     if (result.peer >= 0 && evidence.map != nullptr) {
@@ -240,6 +274,7 @@ ordered_json report_json(const JobEvidence &evidence, const JobVerdict &verdict)
     out["because"] = findings_json(verdict.because);
     out["live"] = findings_json(verdict.live);
     out["unread"] = unread_json(verdict.unread);
+    out["scope"] = verdict.host_scope ? "host" : "fabric";
     out["hw"] = verdict.hw == HwStatus::none ? ordered_json() : ordered_json(to_string(verdict.hw));
     out["line"] = format_line(fields);
     out["cover"] = {{"nodes_seen", verdict.cover.nodes_seen},

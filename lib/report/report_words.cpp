@@ -75,6 +75,10 @@ std::string rest_sentence(const ordered_json &report) {
 std::string verdict_sentence(const ordered_json &report) {
     const std::string verdict = text(report, "verdict");
     const ordered_json &because = list(report, "because");
+    if (verdict == "clean" && text(report, "scope") == "host") {
+        return "The hosts' ports were not the reason: everything that should be read there was read, and nothing that "
+               "counts moved. Switches are not read on Ethernet.";
+    }
     if (verdict == "clean") {
         return "The fabric was not the reason: everything that should be read was read, and nothing that counts moved.";
     }
@@ -119,6 +123,12 @@ std::string counter_words(const std::string &counter) {
     }
     if (counter == "speed") {
         return "the link runs slower than those beside it";
+    }
+    if (counter == "pcie") {
+        return "the card has fewer or slower PCI Express lanes than it should";
+    }
+    if (counter == "rail") {
+        return "a port that should share the node's traffic does not";
     }
     if (counter == "state") {
         return "the port went down during the job";

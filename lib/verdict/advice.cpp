@@ -19,6 +19,7 @@ public:
             say(fmt::format("What could be read says {}{}; treat that as open until the gap is closed.", verdict_.rest,
                             verdict_.rest_because.empty() ? "" : " at " + verdict_.rest_because.front().where));
         }
+        uneven_rails();
         if (verdict_.route == RouteStatus::imbalanced && verdict_.verdict != "routing-imbalance") {
             say("The tables spread this job's nodes badly over the links between the switches, whatever the verdict: "
                 "see the routes below; another set of nodes may do better.");
@@ -31,6 +32,12 @@ private:
 
     std::string first_where() const { return verdict_.because.empty() ? std::string() : verdict_.because.front().where; }
 
+    std::string first_of(const char *counter) const {
+        const auto at = std::find_if(verdict_.because.begin(), verdict_.because.end(),
+                                     [counter](const Finding &finding) { return finding.counter == counter; });
+        return at == verdict_.because.end() ? std::string() : at->where;
+    }
+
     bool because(const char *counter) const {
         return std::any_of(verdict_.because.begin(), verdict_.because.end(),
                            [counter](const Finding &finding) { return finding.counter == counter; });
@@ -41,6 +48,23 @@ private:
                            [cause](const HotPort &hot) { return hot.cause == cause; });
     }
 
+    /// They never lead, and may be the whole answer all the same.
+    void uneven_rails() {
+        const auto is_uneven = [](const Finding &finding) { return finding.counter == "rail" && !finding.leads; };
+        const auto first = std::find_if(verdict_.live.begin(), verdict_.live.end(), is_uneven);
+        if (first != verdict_.live.end()) {
+            say(fmt::format("The rails of a node did not share its traffic ({}): see which cards the application or its "
+                            "MPI takes (UCX_NET_DEVICES, NCCL_IB_HCA) and to which processes each is near.",
+                            first->where));
+        }
+    }
+
+    bool because_of(std::string_view head, std::string_view tail) const {
+        return std::any_of(verdict_.because.begin(), verdict_.because.end(), [&](const Finding &finding) {
+            return finding.counter.starts_with(head) && finding.counter.ends_with(tail);
+        });
+    }
+
     void by_word(const std::string &word) {
         if (word == "clean") {
             say("Nothing to do in the fabric: look at the application, its input and output, and the nodes.");
@@ -48,6 +72,10 @@ private:
             physical();
         } else if (word == "pause-storm") {
             say(fmt::format("Look at the receiver at {}: it stopped taking data.", first_where()));
+        } else if (word == "lossless-broken" && verdict_.host_scope) {
+            say(fmt::format("Packets were dropped at {} for want of buffers: see that flow control (PFC) is on for the "
+                            "priority of RDMA at both ends of the link, and how the card's buffers are sized "
+                            "(mlnx_qos).", first_where()));
         } else if (word == "lossless-broken") {
             say(fmt::format("Packets were dropped at {}: see whether the port was down, or whether the receiver behind "
                             "it stalled longer than the switch's head-of-queue lifetime.", first_where()));
@@ -71,11 +99,28 @@ private:
         if (because("width") || because("speed")) {
             say(fmt::format("Reseat or replace the cable of {}: the link came up narrower or slower than its peers.", where));
         }
+        if (because("pcie")) {
+            say(fmt::format("Reseat the card of {} and look at its slot, riser and BIOS settings (lspci -vv: LnkSta "
+                            "beside LnkCap): it has less of the PCI Express bus than it could.", first_of("pcie")));
+        }
+        if (because("rail")) {
+            say(fmt::format("Find out why {} is not in use: driver, card, cable or the switch port; the node has less "
+                            "network than the others.", first_of("rail")));
+        }
+        if (std::any_of(verdict_.because.begin(), verdict_.because.end(), [](const Finding &finding) {
+                return finding.note.find("at start, ") != std::string::npos && finding.counter != "state";
+            })) {
+            say("It changed during the job, so the link trained anew: look at the node's kernel log for when.");
+        }
         if (because("state")) {
             say(fmt::format("Find out why {} is down: cable, optic, or the host itself.", where));
         }
-        say(fmt::format("Look at the optics of both ends of {} (mlxlink or mstlink), reseat or swap the cable, and "
-                        "repeat the job.", where));
+        if (std::any_of(verdict_.because.begin(), verdict_.because.end(), [](const Finding &finding) {
+                return finding.counter != "pcie" && finding.counter != "rail";
+            })) {
+            say(fmt::format("Look at the optics of both ends of {} (mlxlink or mstlink), reseat or swap the cable, and "
+                            "repeat the job.", where));
+        }
         if (verdict_.hw == HwStatus::pass) {
             say("The bit-error rate is within its limit: not urgent, but watch whether it grows.");
         }
@@ -114,6 +159,18 @@ private:
     }
 
     void congestion() {
+        if (because_of("tx_", "_pause")) {
+            say(fmt::format("{} is a slow receiver and made its switch wait: look at that host's processor, memory and "
+                            "PCI Express before the network.", first_where()));
+        }
+        if (because_of("rx_", "_pause")) {
+            say("The switch held hosts back (rx pause): look for the slow receiver behind it, which shows tx pause, or "
+                "for too little capacity towards it.");
+        }
+        if (because("rp_cnp_handled") || because("np_cnp_sent") || because("np_ecn_marked_roce_packets")) {
+            say("Congestion control slowed the senders (ECN, DCQCN): look at its settings and thresholds, and at how "
+                "many send to one.");
+        }
         if (hot_by("capacity", true)) {
             say("Every link between these switches was full: use fewer switches (sbatch --switches=1), or more links.");
         }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "verdict/port_use.hpp"
 #include "verdict/ports.hpp"
 
 #include <fmt/format.h>
@@ -14,27 +15,22 @@ constexpr std::uint16_t no_lid = 0xffff; // what sysfs shows for a port without 
 
 bool has_lid(const HcaPort &port) noexcept { return port.lid != 0 && port.lid != no_lid; }
 
-bool is_active(const HcaPort *port) noexcept { return port != nullptr && port->state == "ACTIVE"; }
+/// Two subnets give out the same LIDs: a port of one is not a port of the other.
+bool differ(std::uint64_t guid, std::uint64_t other) noexcept { return guid != 0 && other != 0 && guid != other; }
 
-/// A link layer that could not be read is InfiniBand where the port has a LID: Ethernet ports have none.
-bool is_infiniband(const HcaPort &port) noexcept {
-    return port.link_layer == LinkLayer::infiniband || (port.link_layer == LinkLayer::unknown && has_lid(port));
-}
-
-const HcaPort *find_port(const std::optional<NodeSnapshot> &snapshot, const HcaPort &like) {
-    if (!snapshot) {
-        return nullptr;
-    }
-    const auto at = std::find_if(snapshot->ports.begin(), snapshot->ports.end(), [&](const HcaPort &port) {
-        return port.device == like.device && port.number == like.number;
+/// Does the card's driver count the congestion notifications that the profile requires?
+bool has_congestion_counters(const std::string &driver) {
+    const auto table = counter_table();
+    return std::any_of(table.begin(), table.end(), [&driver](const CounterInfo &row) {
+        return row.layer == Layer::congestion && row.source == CounterSource::hw_counters &&
+               required(row, Profile::roce, PortKind::hca, driver);
     });
-    return at == snapshot->ports.end() ? nullptr : &*at;
 }
 
 class Hosts {
 public:
     Hosts(const JobEvidence &evidence, const Grading &grading, PortSet &set)
-        : evidence_(evidence), grading_(grading), set_(set) {}
+        : evidence_(evidence), grading_(grading), set_(set), choices_(evidence, grading.ports) {}
 
     void run() {
         std::unordered_set<std::string> seen;
@@ -77,6 +73,9 @@ private:
         if (node.end) {
             add_ports(node, *node.end, rebooted);
         }
+        if (set_.ports.size() == before && both && !rebooted) {
+            add_idle_ports(node);
+        }
         if (set_.ports.size() == before) {
             if (node.start || node.end) {
                 set_.unread.push_back(
@@ -100,33 +99,46 @@ private:
     }
 
     std::string no_port_reason(const NodeEvidence &node) {
-        return ethernet_.contains(node.node) ? "no active InfiniBand port (Ethernet ports are not graded)"
-                                             : "no active InfiniBand port";
+        return excluded_.contains(node.node) ? "no active port besides those the configuration excludes"
+                                             : "no active RDMA port";
     }
 
     void add_ports(const NodeEvidence &node, const NodeSnapshot &snapshot, bool rebooted) {
         for (const HcaPort &port : snapshot.ports) {
             const HcaPort *start = find_port(node.start, port);
             const HcaPort *end = find_port(node.end, port);
-            if (!is_active(start) && !is_active(end)) {
+            const PortChoice *choice = choices_.of(node.node, port);
+            if (choice == nullptr) {
                 continue;
             }
-            if (!is_infiniband(port)) {
-                ethernet_.insert(node.node);
-                continue;
-            }
-            if (known_.insert(node.node + "/" + port.name()).second) {
-                add_port(node, start, end, rebooted);
+            if (choice->use == PortUse::excluded) {
+                excluded_.insert(node.node);
+            } else if (choice->counts && known_.insert(node.node + "/" + port.name()).second) {
+                add_port(node, start, end, *choice, rebooted);
             }
         }
     }
 
-    void add_port(const NodeEvidence &node, const HcaPort *start, const HcaPort *end, bool rebooted) {
+    /// A node whose Ethernet ports carried no RDMA moved nothing, which is known and no gap.
+    void add_idle_ports(const NodeEvidence &node) {
+        for (const HcaPort &port : node.end->ports) {
+            const PortChoice *choice = choices_.of(node.node, port);
+            const HcaPort *start = find_port(node.start, port);
+            if (choice != nullptr && choice->use == PortUse::idle && start != nullptr) {
+                add_port(node, start, &port, *choice, false);
+            }
+        }
+    }
+
+    void add_port(const NodeEvidence &node, const HcaPort *start, const HcaPort *end, const PortChoice &choice,
+                  bool rebooted) {
         const HcaPort &port = end != nullptr ? *end : *start;
         PortResult result;
         result.node = node.node;
         result.where = node.node + "/" + port.name();
         result.role = "host";
+        result.profile = is_infiniband(port) ? Profile::ib : Profile::roce;
+        result.use = choice.why;
         result.host_start = start;
         result.host_end = end;
         result.rebooted = rebooted || node.slurmd_died;
@@ -135,6 +147,9 @@ private:
             ++set_.cover.ports_seen;
             result.seconds = seconds_between(node.start->time_ns, node.end->time_ns);
             judge(port, rebooted, result);
+            if (choice.use == PortUse::idle) {
+                only_faults(result);
+            }
         } else {
             result.verdict.outcome = Outcome::incomplete;
             if (node.start && node.end) { // otherwise the node's own entry says it
@@ -160,6 +175,7 @@ private:
         result.xmit_bytes = xmit_bytes(result.deltas);
         result.rcv_bytes = rcv_bytes(result.deltas);
         PortRules rules;
+        rules.profile = result.profile;
         rules.driver = port.driver;
         rules.ungraded = [this](const CounterInfo &info) {
             return grading_.adaptive_routing == AdaptiveRouting::on && info.name == "out_of_sequence";
@@ -169,16 +185,31 @@ private:
         if (result.xmit_bytes && result.rcv_bytes) {
             rules.bytes = *result.xmit_bytes + *result.rcv_bytes;
         }
+        rules.sent = result.xmit_bytes;
+        rules.received = result.rcv_bytes;
+        rules.seconds = result.seconds;
         result.verdict = judge_port(result.deltas, rules);
         if (!driver_has_retry_counters(port.driver)) {
             without_retries_.push_back(result.where);
         }
+        if (result.profile == Profile::roce && !has_congestion_counters(port.driver)) {
+            without_congestion_.push_back(result.where);
+        }
+    }
+
+    /// Of a port that carried nothing of the job only a broken link is the job's business, and nothing of it is a gap.
+    static void only_faults(PortResult &result) {
+        PortVerdict &verdict = result.verdict;
+        verdict.outcome = Outcome::no_traffic;
+        verdict.unread.clear();
+        std::erase_if(verdict.live, [](const LiveCounter &live) { return live.layer != Layer::physical; });
+        result.xmit_bytes = result.rcv_bytes = 0;
     }
 
     /// Where the port is in the map: by its GUID, by what the scout matched, by its name.
     void locate(const std::string &node, const HcaPort &port, const HcaPort *start, PortResult &result) {
         const fabric::Map *map = evidence_.map;
-        if (map == nullptr) {
+        if (map == nullptr || result.profile != Profile::ib) {
             return;
         }
         const auto take = [&](std::uint32_t map_node, std::uint8_t map_port) {
@@ -201,7 +232,8 @@ private:
         }
         for (const HostMatch *match : matches(node)) {
             std::uint8_t number = 0;
-            if ((match->port_guid == port.guid && port.guid != 0) || (has_lid(port) && match->lid == port.lid)) {
+            if ((match->port_guid == port.guid && port.guid != 0) ||
+                (has_lid(port) && match->lid == port.lid && !differ(match->port_guid, port.guid))) {
                 const std::uint32_t at = map->by_port_guid(match->port_guid, &number);
                 if (take(at, number) || take(map->by_lid(match->lid), map->port_of_lid(match->lid))) {
                     return;
@@ -211,7 +243,8 @@ private:
         if (has_lid(port)) {
             for (const auto &[map_node, map_port] : map->by_name(node)) {
                 const fabric::MapPort *there = fabric_check::find_port(*map, {map_node, map_port});
-                if (there != nullptr && there->lid == port.lid && take(map_node, map_port)) {
+                if (there != nullptr && there->lid == port.lid && !differ(there->guid, port.guid) &&
+                    take(map_node, map_port)) {
                     return;
                 }
             }
@@ -277,24 +310,26 @@ private:
     }
 
     void add_notes() {
-        if (!ethernet_.empty()) {
-            set_.notes.push_back(fmt::format("Ethernet ports are not graded ({} {} them in use)", ethernet_.size(),
-                                             ethernet_.size() == 1 ? "node has" : "nodes have"));
+        for (std::string &note : choices_.notes()) {
+            set_.notes.push_back(std::move(note));
         }
-        if (!without_retries_.empty()) {
-            set_.notes.push_back(fmt::format("The driver of {}{} has no retry counters: they do not exist there",
-                                             without_retries_.front(),
-                                             without_retries_.size() > 1
-                                                 ? fmt::format(" and {} more", without_retries_.size() - 1)
-                                                 : std::string()));
-        }
+        const auto do_not_exist = [this](const std::vector<std::string> &ports, const char *what) {
+            if (!ports.empty()) {
+                set_.notes.push_back(fmt::format(
+                    "The driver of {}{} has no {}: they do not exist there", ports.front(),
+                    ports.size() > 1 ? fmt::format(" and {} more", ports.size() - 1) : std::string(), what));
+            }
+        };
+        do_not_exist(without_retries_, "retry counters");
+        do_not_exist(without_congestion_, "counters of congestion notifications");
     }
 
     const JobEvidence &evidence_;
     const Grading &grading_;
     PortSet &set_;
-    std::unordered_set<std::string> known_, ethernet_;
-    std::vector<std::string> without_retries_;
+    PortChoices choices_;
+    std::unordered_set<std::string> known_, excluded_;
+    std::vector<std::string> without_retries_, without_congestion_;
 };
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "verdict/advice.hpp"
 #include "verdict/findings.hpp"
 #include "verdict/hot.hpp"
+#include "verdict/links.hpp"
 #include "verdict/ports.hpp"
 #include "verdict/precedence.hpp"
 #include "verdict/routing.hpp"
@@ -94,7 +95,13 @@ void add_notes(const JobEvidence &evidence, const RouteChanges &changes,
             }
         }
     };
-    quote(evidence.problems, {});
+    std::vector<Problem> of_the_job = evidence.problems;
+    if (verdict.host_scope) { // nobody missed a map
+        std::erase_if(of_the_job, [](const Problem &problem) { return problem.where == "map"; });
+        notes.emplace_back("all of the job's ports are Ethernet: no switch is read, and the verdict is about the hosts' "
+                           "ports only");
+    }
+    quote(of_the_job, {});
     for (const auto *scout : {&evidence.scout.start, &evidence.scout.end}) {
         if (*scout) {
             quote((*scout)->problems, (*scout)->node);
@@ -123,10 +130,11 @@ JobVerdict judge_job(const JobEvidence &evidence, const Config &config) {
     verdict.adaptive_routing = adaptive_routing_of(evidence, config);
     const fabric::Query query = job_query(evidence, config);
     const Grading grading{config.thresholds.congestion_per_gb, config.thresholds.min_traffic_mb * megabyte,
-                          verdict.adaptive_routing};
+                          verdict.adaptive_routing, config.ports};
 
     PortSet set(evidence.map);
     add_host_ports(evidence, grading, set);
+    verdict.host_scope = is_host_scope(set);
     add_switch_ports(evidence, query, grading, set);
     add_lost_services(evidence, config.services, query, set);
     join_links(evidence, set);
@@ -139,7 +147,12 @@ JobVerdict judge_job(const JobEvidence &evidence, const Config &config) {
     std::vector<Finding> findings;
     verdict.unread = set.unread;
     collect_findings(evidence, set, findings, verdict.unread);
+    find_changes(set, findings);
     find_narrow_and_slow(evidence, set, findings);
+    find_below_policy(set, config.policy, findings);
+    find_slow_slots(set, config.policy, findings, set.notes);
+    find_rails(evidence, set, config.ports, grading.min_bytes, findings);
+    tell_pauses(set, findings, set.notes);
     annotate_reordering(verdict.adaptive_routing, findings);
     set_teardown_aside(evidence.job, findings);
 
@@ -156,6 +169,9 @@ JobVerdict judge_job(const JobEvidence &evidence, const Config &config) {
         findings.insert(findings.end(), load.findings.begin(), load.findings.end());
         verdict.unread.insert(verdict.unread.end(), load.unread.begin(), load.unread.end());
         verdict.notes = std::move(load.notes);
+    }
+    for (std::string &note : alternate_lids(evidence, set)) {
+        set.notes.push_back(std::move(note));
     }
     verdict.notes.insert(verdict.notes.end(), set.notes.begin(), set.notes.end());
 

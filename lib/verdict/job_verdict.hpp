@@ -55,9 +55,10 @@ struct JobEvidence {
 /// One thing found: a counter that moved, a hot link, a narrow port.
 struct Finding {
     std::string where;   ///< "node07/mlx5_0:1" or "SwitchA:13<->SwitchB:25"
-    /// The counter's own name; without one: "width", "speed", "state" (was ACTIVE, is not), "hot" (delta: per cent).
+    /// The counter's own name; without one: "width", "speed", "pcie", "state" (was ACTIVE, is not), "rail" (missing, or
+    /// not sharing the load), "hot" (delta: per cent).
     std::string counter;
-    std::uint64_t delta = 0; ///< 0 for width, speed and state
+    std::uint64_t delta = 0; ///< 0 for width, speed, pcie, state and rail
     Layer layer = Layer::ungraded;
     bool leads = true;   ///< false: shown, never decides
     std::string note;    ///< "teardown?", "route changed", ...; several joined with "; "
@@ -99,6 +100,8 @@ struct PortResult {
     std::string node;  ///< empty for switch ports
     std::string where; ///< host: "node07/mlx5_0:1"; switch port: link name
     std::string role;  ///< "host", "facing", "service", "isl"
+    Profile profile = Profile::ib; ///< what it was judged by
+    std::string use;   ///< host: why it counts, in plain words
     std::uint32_t map_node = fabric::no_node; ///< in the map; no_node: not found there
     std::uint8_t map_port = 0;
     int peer = -1;     ///< index of the result at the other end of the link; -1: not among the results
@@ -136,6 +139,7 @@ struct JobVerdict {
     AdaptiveRouting adaptive_routing = AdaptiveRouting::unknown; ///< as configured, else as the scout found it
     double seconds = 0; ///< between the scout's two readings; 0: not known, or no switch port was read
     fabric::PayloadCeilings payload_ceilings; ///< as configured
+    bool host_scope = false; ///< RoCE alone: no switch was to be read, and the verdict is about host ports only
     std::vector<GroupMeasure> measures;
     int worst_group = -1; ///< index into the routes' groups, for isl= and spread=
     std::vector<HotPort> hot; ///< hottest first

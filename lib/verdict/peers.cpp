@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "verdict/findings.hpp"
+#include "verdict/links.hpp"
 
 #include <fmt/format.h>
 
@@ -17,11 +18,24 @@ struct Member {
     LinkRate rate;
 };
 
+bool is_up(const std::string &state) {
+    return state.empty() || state == "ACTIVE";
+}
+
 /// The rate at the end of the job of a link that is up: a port that is down shows what it last had, or nothing.
 void add_member(std::vector<Member> &tier, const PortResult &port) {
     const SwitchPort *read = port.switch_end;
-    if (read != nullptr && read->rate.lanes != 0 && (read->state.empty() || read->state == "ACTIVE")) {
+    if (read != nullptr && read->rate.lanes != 0 && is_up(read->state)) {
         tier.push_back({&port, read->rate});
+    }
+}
+
+/// A host's own word, where no switch port tells.
+void add_host(std::map<std::string, std::vector<Member>> &tiers, const PortSet &set, const PortResult &port) {
+    const HcaPort *card = port.host_end;
+    const bool told = port.peer >= 0 && set.ports[static_cast<std::size_t>(port.peer)].switch_end != nullptr;
+    if (card != nullptr && !told && card->rate.lanes != 0 && is_up(card->state)) {
+        tiers[fmt::format("{} {}", to_string(port.profile), card->name())].push_back({&port, card->rate});
     }
 }
 
@@ -44,22 +58,22 @@ void judge_tier(const PortSet &set, const std::vector<Member> &tier, const char 
     const auto speed = [](const LinkRate &rate) { return rate.signalling_gbps; };
     const double usual_lanes = majority(tier, lanes);
     const double usual_speed = majority(tier, speed);
+    const double usual_rate = majority(tier, [](const LinkRate &rate) { return rate.data_gbps; });
     const auto usual = std::find_if(tier.begin(), tier.end(),
                                     [&](const Member &member) { return speed(member.rate) == usual_speed; });
     for (const Member &member : tier) {
         if (!member.port->on_route) {
             continue;
         }
-        const std::string end = set.names.end({member.port->map_node, member.port->map_port});
-        // A link is as narrow at one end as at the other: one finding.
-        const std::string other = member.port->peer < 0 ? "" : set.ports[static_cast<std::size_t>(member.port->peer)].where;
-        const auto add = [&](const char *counter, const std::string &note) {
-            const bool known = std::any_of(findings.begin(), findings.end(), [&](const Finding &finding) {
-                return finding.counter == counter && (finding.where == member.port->where || finding.where == other);
-            });
-            if (!known) {
-                findings.push_back({member.port->where, counter, 0, Layer::physical, true, note, end});
+        if (member.port->profile == Profile::roce) { // lanes are the kernel's way of saying a rate there
+            if (usual_rate > 0 && member.rate.data_gbps < usual_rate) {
+                add_link_finding(set, *member.port, "speed",
+                                 fmt::format("{:g} Gb/s, {} {:g}", member.rate.data_gbps, peers, usual_rate), findings);
             }
+            continue;
+        }
+        const auto add = [&](const char *counter, const std::string &note) {
+            add_link_finding(set, *member.port, counter, note, findings);
         };
         if (usual_lanes > 0 && lanes(member.rate) < usual_lanes) {
             add("width", fmt::format("{}X, {} {}X", member.rate.lanes, peers, usual_lanes));
@@ -73,10 +87,8 @@ void judge_tier(const PortSet &set, const std::vector<Member> &tier, const char 
 } // namespace
 
 void find_narrow_and_slow(const JobEvidence &evidence, const PortSet &set, std::vector<Finding> &findings) {
-    if (evidence.map == nullptr) {
-        return;
-    }
     std::map<std::string, std::vector<Member>> rails; // by the card's port at the host's end
+    std::map<std::string, std::vector<Member>> hosts; // by profile and port, where no switch tells
     std::vector<Member> services;
     for (const PortResult &port : set.ports) {
         if (port.role == "facing" && port.peer >= 0) {
@@ -85,13 +97,18 @@ void find_narrow_and_slow(const JobEvidence &evidence, const PortSet &set, std::
             add_member(rails[card != nullptr ? card->name() : std::string()], port);
         } else if (port.role == "service") {
             add_member(services, port);
+        } else if (port.role == "host") {
+            add_host(hosts, set, port);
         }
     }
     for (const auto &[rail, tier] : rails) {
         judge_tier(set, tier, "the job's other nodes have", findings);
     }
+    for (const auto &[rail, tier] : hosts) {
+        judge_tier(set, tier, "the job's other nodes have", findings);
+    }
     judge_tier(set, services, "the other services have", findings);
-    if (const fabric::Routes *routes = job_routes(evidence)) {
+    if (const fabric::Routes *routes = evidence.map != nullptr ? job_routes(evidence) : nullptr) {
         for (const fabric::Group &group : routes->groups) {
             std::vector<Member> tier;
             for (const fabric::GroupPort &port : group.ports) {

@@ -35,9 +35,10 @@ struct Grading {
     double congestion_per_gb = 1000;
     std::uint64_t min_bytes = 0;
     AdaptiveRouting adaptive_routing = AdaptiveRouting::unknown;
+    Config::Ports ports = {};
 };
 
-/// The InfiniBand ports of the job's nodes that were ACTIVE at start or end.
+/// The ports of the job's nodes that count (PortChoices), each judged by its own profile: InfiniBand or RoCE.
 void add_host_ports(const JobEvidence &evidence, const Grading &grading, PortSet &set);
 /// The switch ports facing them and the services, and both ends of the inter-switch links on the routes; idle members of
 /// those links' groups for the spread only. Call after add_host_ports.
@@ -47,6 +48,9 @@ void add_switch_ports(const JobEvidence &evidence, const fabric::Query &query, c
 void add_lost_services(const JobEvidence &evidence, const std::string &services, const fabric::Query &query, PortSet &set);
 /// Joins the two ends of each link; a port without data counters takes its peer's, reversed.
 void join_links(const JobEvidence &evidence, PortSet &set);
+
+/// Are all of the job's host ports Ethernet? Then no switch was to be read.
+bool is_host_scope(const PortSet &set) noexcept;
 
 /// The query that job_routes() were analysed for: GroupPort::sources point into it. Empty without map or scout.
 fabric::Query job_query(const JobEvidence &evidence, const Config &config);

@@ -93,6 +93,9 @@ private:
     void facing() {
         const std::size_t hosts = set_.ports.size(); // add() appends to what is walked here
         for (std::size_t i = 0; i < hosts; ++i) {
+            if (set_.ports[i].profile != Profile::ib) {
+                continue;
+            }
             const MapPortId host{set_.ports[i].map_node, set_.ports[i].map_port};
             const MapPortId at = peer_of(map_, host);
             if (is_switch(map_, at.first)) {
@@ -229,16 +232,32 @@ void add_switch_ports(const JobEvidence &evidence, const fabric::Query &query, c
     if (evidence.scout.start && evidence.scout.end) {
         set.scout_seconds = seconds_between(evidence.scout.start->time_ns, evidence.scout.end->time_ns);
     }
+    if (is_host_scope(set)) {
+        return;
+    }
     if (evidence.map == nullptr) {
         const auto said = std::find_if(evidence.problems.begin(), evidence.problems.end(),
                                        [](const Problem &problem) { return problem.where == "map"; });
         const std::string reason = said != evidence.problems.end() ? said->reason : "no fabric map";
         set.unread.push_back({"switches", "", reason, Layer::physical, true});
         set.cover.missing.push_back("switches");
-        set.cover.ports_expected += static_cast<unsigned>(set.ports.size()); // each host port faces one
+        for (const PortResult &port : set.ports) { // each InfiniBand port faces one
+            set.cover.ports_expected += port.profile == Profile::ib ? 1 : 0;
+        }
         return;
     }
     Switches(evidence, query, grading, set).run();
+}
+
+bool is_host_scope(const PortSet &set) noexcept {
+    bool any = false;
+    for (const PortResult &port : set.ports) {
+        if (port.role == "host" && port.profile == Profile::ib) {
+            return false;
+        }
+        any = any || (port.role == "host" && port.profile == Profile::roce);
+    }
+    return any;
 }
 
 void join_links(const JobEvidence &evidence, PortSet &set) {

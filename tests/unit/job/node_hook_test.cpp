@@ -6,6 +6,8 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
+
 namespace fabric_check {
 namespace {
 
@@ -95,6 +97,25 @@ TEST_F(NodeHookTest, ANodeOutsideTheListIsNoScout) {
     environment.index = environment.nodes.size();
     run();
     EXPECT_THAT(kinds(), ElementsAre("start"));
+}
+
+TEST_F(NodeHookTest, ANodeWithEthernetCardsAloneIsNoScoutAndSaysNothingOfSwitches) {
+    const auto port = [this](const std::string &device, const std::string &layer) {
+        const std::string path = "sys/class/infiniband/" + device + "/ports/1";
+        std::filesystem::create_directories(directory.path(path + "/counters"));
+        std::ofstream(directory.path(path + "/link_layer")) << layer;
+    };
+    port("mlx5_0", "Ethernet\n");
+    run();
+    EXPECT_THAT(kinds(), ElementsAre("start"));
+    EXPECT_EQ(builds, 0U) << "no map is built for it";
+    EXPECT_THAT(logged(), ::testing::Not(HasSubstr("scout")));
+    port("mlx5_1", "InfiniBand\n");
+    run(Phase::end);
+    EXPECT_THAT(kinds(), ElementsAre("end", "scout-end", "start"));
+    config.ports.exclude = {"mlx5_1"};
+    run();
+    EXPECT_THAT(kinds(), ElementsAre("end", "scout-end", "start", "start"));
 }
 
 TEST_F(NodeHookTest, WithoutAMapTheScoutStartsABuildAndSaysSo) {

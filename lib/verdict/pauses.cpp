@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/text.hpp"
+#include "verdict/findings.hpp"
+#include "verdict/links.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace fabric_check {
+
+namespace {
+
+constexpr std::string_view suffix = "_pause_duration";
+constexpr double least_told = 0.001;
+constexpr std::size_t most_told = 8;
+/// Clocks and counters are not read in one moment.
+constexpr double most_believed = 1.05;
+
+std::string percent(double share) {
+    return fmt::format("{:.1f} %", std::min(share, 1.0) * 100);
+}
+
+} // namespace
+
+std::vector<PauseShare> pause_shares(const PortResult &port) {
+    std::vector<PauseShare> shares;
+    if (!(port.seconds > 0)) {
+        return shares;
+    }
+    for (const auto &[name, delta] : port.deltas) {
+        const CounterInfo *info = name.ends_with(suffix) ? find_counter(name) : nullptr;
+        if (info == nullptr || info->unit != Unit::microseconds || !delta.value) {
+            continue;
+        }
+        const double share = static_cast<double>(*delta.value) / 1e6 / port.seconds;
+        if (share <= most_believed) {
+            shares.push_back({name, name.starts_with("tx_"), std::min(share, 1.0)});
+        }
+    }
+    return shares;
+}
+
+void tell_pauses(const PortSet &set, std::vector<Finding> &findings, std::vector<std::string> &notes) {
+    struct Told {
+        double share;
+        std::string text;
+    };
+    std::vector<Told> told;
+    for (const PortResult &port : set.ports) {
+        if (port.role != "host") {
+            continue;
+        }
+        for (const PauseShare &pause : pause_shares(port)) {
+            const std::string count = pause.counter.substr(0, pause.counter.size() - suffix.size()) + "_pause";
+            for (Finding &finding : findings) {
+                if (finding.read_at == port.where && finding.counter == count) {
+                    annotate(finding, fmt::format("paused {} of the time", percent(pause.share)));
+                }
+            }
+            if (pause.share >= least_told) {
+                told.push_back({pause.share, pause.sent ? fmt::format("{} made its switch wait {} of the time ({}): "
+                                                                      "this host is a slow receiver",
+                                                                      port.where, percent(pause.share), pause.counter)
+                                                        : fmt::format("{} was held back by its switch {} of the time ({})",
+                                                                      port.where, percent(pause.share),
+                                                                      pause.counter)});
+            }
+        }
+    }
+    std::stable_sort(told.begin(), told.end(), [](const Told &a, const Told &b) { return a.share > b.share; });
+    for (std::size_t i = 0; i < told.size() && i < most_told; ++i) {
+        notes.push_back(std::move(told[i].text));
+    }
+    if (told.size() > most_told) {
+        notes.push_back(fmt::format("{} more pauses of {} of the time or more", told.size() - most_told,
+                                    percent(least_told)));
+    }
+}
+
+} // namespace fabric_check
