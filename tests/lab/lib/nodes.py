@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Builds the nodes' own sysfs and proc trees: what a mlx5 card shows, with LIDs,
-GUIDs and rate as ibsim and opensm hold them."""
+GUIDs and rate as ibsim and opensm hold them.
+
+    nodes.py NAME…                    InfiniBand, as `up` makes them
+    nodes.py --cards KIND NAME…       other cards: ib; roce (an Ethernet card mlx5_0, and mlx5_9 for
+                                      management, without flow control); mixed (ib, and an Ethernet mlx5_1)
+    nodes.py --repair NAME…           what a test removed or exchanged
+    nodes.py --place COUNTER          the directory of a counter's file
+"""
 
 import difflib
 import os
 import random
 import re
+import shutil
 import sys
 import uuid
 
@@ -36,6 +44,17 @@ HW_COUNTERS = {
     "rx_atomic_requests": (0, 5000), "rx_dct_connect": (0, 300), "rx_icrc_encapsulated": (0, 0),
     "rx_read_requests": (5000, 90000), "rx_write_requests": (5000, 900000),
 }
+# Statistics of a mlx5 network device; no kernel stands behind this tree, so they are a file (lib/sources/netdev.hpp).
+ETHTOOL = {
+    "rx_bytes_phy": (1 << 34, 1 << 36), "tx_bytes_phy": (1 << 34, 1 << 36), "rx_crc_errors_phy": (0, 2),
+    "rx_discards_phy": (0, 900), "tx_pause_storm_error_events": (0, 1), "tx_pause_storm_warning_events": (0, 2),
+    "rx_vport_rdma_unicast_bytes": (1 << 33, 1 << 35), "tx_vport_rdma_unicast_bytes": (1 << 33, 1 << 35),
+    "rx_vport_rdma_unicast_packets": (1 << 22, 1 << 24), "tx_vport_rdma_unicast_packets": (1 << 22, 1 << 24),
+    **{f"{way}_prio{i}_{what}": (0, 90000) for i in range(8) for way in ("rx", "tx") for what in ("bytes", "packets")},
+    **{f"rx_prio{i}_{what}": (0, 9) for i in range(8) for what in ("buf_discard", "cong_discard")},
+    **{f"rx{i}_{what}": (0, 90000) for i in range(32) for what in ("packets", "bytes", "csum_none", "xdp_drop")},
+}
+PAUSES = {f"{way}_prio3_pause{what}": (0, 90000) for way in ("rx", "tx") for what in ("", "_duration", "_transition")}
 RATE_NAMES = {8: "SDR", 16: "DDR", 32: "QDR", 40: "FDR10", 54.5: "FDR", 100: "EDR", 200: "HDR", 400: "NDR"}
 
 
@@ -49,8 +68,42 @@ def colons(value, groups):
     return ":".join(text[i:i + 4] for i in range(0, len(text), 4))
 
 
-def build(root, name, node):
+def ethernet(root, device, pci_name, netdev, pauses, rng):
+    """An Ethernet card; nothing uses it by RDMA unless a test says so."""
+    sys_dir = f"{root}/sys"
+    pci = f"{sys_dir}/devices/pci0000:80/{pci_name}"
+    card = f"{pci}/infiniband/{device}"
+    at = f"{card}/ports/1"
+    for d in (f"{sys_dir}/class/infiniband", f"{sys_dir}/bus/pci/drivers/mlx5_core", f"{at}/counters",
+              f"{at}/hw_counters", f"{at}/gids", f"{at}/gid_attrs/ndevs", f"{pci}/net/{netdev}"):
+        os.makedirs(d, exist_ok=True)
+    os.symlink(f"../../devices/pci0000:80/{pci_name}/infiniband/{device}", f"{sys_dir}/class/infiniband/{device}")
+    os.symlink("../../../bus/pci/drivers/mlx5_core", f"{pci}/driver")
+    os.symlink(f"../../../{pci_name}", f"{card}/device")
+    for key, text in {"current_link_width": "16", "max_link_width": "16", "current_link_speed": "16.0 GT/s PCIe",
+                      "max_link_speed": "16.0 GT/s PCIe", f"net/{netdev}/dev_port": "0",
+                      "infiniband/" + device + "/hca_type": "MT4125"}.items():
+        write(f"{pci}/{key}", text)
+    for key, text in {"lid": "0x0", "lid_mask_count": "0", "state": "4: ACTIVE", "phys_state": "5: LinkUp",
+                      "rate": "100 Gb/sec (4X EDR)", "link_layer": "Ethernet", "gid_attrs/ndevs/0": netdev,
+                      "gids/0": "fe80:0000:0000:0000:0000:00ff:fe00:0001"}.items():
+        write(f"{at}/{key}", text)
+    for directory, table in (("counters", COUNTERS), ("hw_counters", HW_COUNTERS)):
+        for key, (low, high) in table.items():
+            write(f"{at}/{directory}/{key}", str(rng.randint(low, high)))
+    table = {**ETHTOOL, **(PAUSES if pauses else {})}
+    write(f"{pci}/net/{netdev}/ethtool_stats",
+          "\n".join(["NIC statistics:"] + [f"     {key}: {rng.randint(low, high)}" for key, (low, high) in table.items()]))
+
+
+def build(root, name, node, kind="ib"):
     rng = random.Random(name)
+    if kind == "roce":
+        ethernet(root, "mlx5_0", "0000:81:00.0", "ens1np0", True, rng)
+        ethernet(root, "mlx5_9", "0000:82:00.0", "eno1", False, rng)
+        os.makedirs(f"{root}/proc/sys/kernel/random")
+        write(f"{root}/proc/sys/kernel/random/boot_id", str(uuid.uuid4()))
+        return
     number = min(node.ports)
     port = node.ports[number]
     sys_dir = f"{root}/sys"
@@ -84,6 +137,29 @@ def build(root, name, node):
         for key, (low, high) in table.items():
             write(f"{at}/{directory}/{key}", str(rng.randint(low, high)))
     write(f"{root}/proc/sys/kernel/random/boot_id", str(uuid.uuid4()))
+    if kind == "mixed":
+        ethernet(root, "mlx5_1", "0000:81:00.0", "ens1np0", True, rng)
+
+
+def exchange(root, name, node, kind):
+    """Other cards, while the node is switched off."""
+    for tree in ("sys", "proc"):
+        shutil.rmtree(f"{root}/{tree}")
+    build(root, name, node, kind)
+    marker = f"{root}/cards"
+    if kind == "ib":
+        if os.path.exists(marker):
+            os.remove(marker)
+    else:
+        write(marker, kind)
+
+
+def dumped(lab):
+    console = Console(lab)
+    console.lock()
+    net = parse_dump(console.run(["Dump"]))
+    console.unlock()
+    return net
 
 
 def repair(root, name):
@@ -119,13 +195,24 @@ def main():
         place(names[1])
         return
     if names[0] == "--repair":
+        exchanged = [name for name in names[1:] if os.path.exists(f"{lab}/nodes/{name}/cards")]
+        net = dumped(lab) if exchanged else {}
         for name in names[1:]:
-            repair(f"{lab}/nodes/{name}", name)
+            if name in exchanged:
+                exchange(f"{lab}/nodes/{name}", name, net[name], "ib")
+            else:
+                repair(f"{lab}/nodes/{name}", name)
         return
-    console = Console(lab)
-    console.lock()
-    net = parse_dump(console.run(["Dump"]))
-    console.unlock()
+    if names[0] == "--cards":
+        if names[1] not in ("ib", "roce", "mixed"):
+            sys.exit(f"lab: no kind of cards {names[1]}; valid: ib, roce, mixed")
+        net = dumped(lab)
+        for name in names[2:]:
+            if name not in net:
+                sys.exit(f"lab: {name} is not in the net")
+            exchange(f"{lab}/nodes/{name}", name, net[name], names[1])
+        return
+    net = dumped(lab)
     for name in names:
         if name in net:
             build(f"{lab}/nodes/{name}", name, net[name])

@@ -12,6 +12,8 @@ counter_file() {
         echo "$at/counters/$2"
     elif [ -e "$at/hw_counters/$2" ]; then
         echo "$at/hw_counters/$2"
+    elif [[ $2 =~ ^[a-z0-9_]+$ ]] && grep -qs "^ *$2: " "${at%/ports/*}"/device/net/*/ethtool_stats; then
+        echo "$(echo "${at%/ports/*}"/device/net/*/ethtool_stats)#$2"
     else
         place=$("$python" "$here/lib/nodes.py" --place "$2") || exit 2
         [ "${3:-}" = new ] || usage_error "node $node: $1 has no counter $2 now: it was removed"
@@ -26,6 +28,23 @@ ports_of_node() {
     done | paste -sd ' '
 }
 
+# A file that holds one counter, or a line of the many in ethtool_stats: FILE#COUNTER.
+counter_get() {
+    case $1 in
+        *'#'*) sed -n "s/^ *${1##*#}: //p" "${1%#*}" ;;
+        *) cat "$1" ;;
+    esac
+}
+# counter_put FILE VALUE; an empty value removes the counter.
+counter_put() {
+    [[ -n $2 || $1 = *'#'* ]] || { rm -f "$1"; return; }
+    case $1 in
+        *'#'*) if [ -n "$2" ]; then sed "s/^\( *${1##*#}:\) .*/\1 $2/" "${1%#*}"
+            else sed "/^ *${1##*#}: /d" "${1%#*}"; fi ;;
+        *) echo "$2" ;;
+    esac > "$lab_dir/nodes/$node/.new" && mv "$lab_dir/nodes/$node/.new" "${1%#*}"
+}
+
 # node_set DEVICE/PORT COUNTER=VALUE…: all of them, or, when one is refused, none.
 node_set() {
     local port=$1 pair key value file files=()
@@ -36,21 +55,17 @@ node_set() {
         file=$(counter_file "$port" "$key" new) || exit
         [[ $value =~ ^\+?[0-9]*$ && $value != + ]] \
             || usage_error "$key: '$value' is no number; valid: 12, +12 to add, or nothing to remove the file"
-        [[ $value != +* || -e $file ]] || usage_error "$key was removed, nothing to add to; give it a value"
+        [[ $value != +* || -e ${file%#*} ]] || usage_error "$key was removed, nothing to add to; give it a value"
         files+=("$file")
     done
     for pair in "$@"; do
         value=${pair#*=} file=${files[0]}
         files=("${files[@]:1}")
-        if [ -z "$value" ]; then
-            rm -f "$file"
-            continue
-        fi
         (
             exec 8>> "$lab_dir/sim/lock"
             flock 8
-            [[ $value = +* ]] && value=$(($(< "$file") + 10#${value#+}))
-            echo "$value" > "$lab_dir/nodes/$node/.new" && mv "$lab_dir/nodes/$node/.new" "$file"
+            [[ $value = +* ]] && value=$(($(counter_get "$file") + 10#${value#+}))
+            counter_put "$file" "$value"
         )
     done
 }
@@ -91,7 +106,7 @@ node_reboot() {
 do_node() {
     need_up
     local node=${1:-} what=${2:-}
-    [ $# -ge 2 ] || usage_error "node NODE set|unset|get|kill|start|reboot|path …"
+    [ $# -ge 2 ] || usage_error "node NODE set|unset|get|cards|kill|start|reboot|path …"
     node_named "$node"
     shift 2
     case $what in
@@ -100,10 +115,12 @@ do_node() {
         get) [ $# -eq 2 ] || usage_error "node NODE get DEVICE/PORT COUNTER"
             local file
             file=$(counter_file "$1" "$2") || exit
-            cat "$file" ;;
+            counter_get "$file" ;;
+        cards) [ $# -eq 1 ] || usage_error "node NODE cards ib|roce|mixed"
+            "$python" "$here/lib/nodes.py" --cards "$1" "$node" || exit 2 ;;
         kill) node_kill; "$python" "$here/lib/traffic.py" --link-downed "$node" ;; # a dead host's link goes down
         start | reboot) "node_$what" ;;
         path) echo "$lab_dir/nodes/$node" ;;
-        *) usage_error "node NODE: unknown command $what; valid: set, unset, get, kill, start, reboot, path" ;;
+        *) usage_error "node NODE: unknown command $what; valid: set, unset, get, cards, kill, start, reboot, path" ;;
     esac
 }
