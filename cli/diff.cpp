@@ -13,12 +13,12 @@ namespace fabric_check::cli {
 namespace {
 
 struct Options {
-    std::string before, after, profile, bytes;
+    std::string before, after, profile, kind, bytes;
 };
 
 int run(const Context &context, const Options &options) {
-    if (options.profile == "roce") {
-        return fail(exit_status::usage, "diff: profile roce is not supported; valid: ib");
+    if (options.before == textfiles::standard_input && options.after == textfiles::standard_input) {
+        return fail(exit_status::usage, "diff: BEFORE and AFTER cannot both be standard input");
     }
     const auto bytes = parse_bytes(options.bytes);
     if (!bytes && !options.bytes.empty()) {
@@ -37,8 +37,16 @@ int run(const Context &context, const Options &options) {
     if (!after) {
         return fail(exit_status::usage, after.error().message);
     }
+    if (const Status order = textfiles::check_order(*before, *after); !order) {
+        return fail(exit_status::usage, order.error().message);
+    }
     textfiles::DiffOptions rules;
-    rules.whole_profile = !options.profile.empty();
+    if (!options.profile.empty()) {
+        rules.profile = options.profile == "roce" ? Profile::roce : Profile::ib;
+    }
+    if (!options.kind.empty()) {
+        rules.kind = options.kind == "switch" ? PortKind::switch_port : PortKind::hca;
+    }
     rules.bytes = bytes;
     rules.congestion_per_gb = config->thresholds.congestion_per_gb;
     const textfiles::Diff diff = textfiles::diff(*before, *after, rules);
@@ -46,7 +54,7 @@ int run(const Context &context, const Options &options) {
         std::cout << textfiles::diff_json(diff);
     } else {
         for (const std::string &problem : diff.problems) {
-            fail(0, problem);
+            fail(0, printable(problem));
         }
         std::cout << textfiles::diff_text(diff, use_colour(STDOUT_FILENO));
     }
@@ -58,20 +66,26 @@ int run(const Context &context, const Options &options) {
 void add_diff(CLI::App &app, Context &context) {
     auto options = std::make_shared<Options>();
     CLI::App *command = app.add_subcommand(
-        "diff",
-        "Judge one host's or switch's counters from two readings: snapshots, perfquery or grep output, sysfs trees");
-    command->add_option("BEFORE", options->before, "File or directory with the earlier readings")
+        "diff", "Judge ports' counters from two readings: snapshots, the output of perfquery, ibqueryerrors, ethtool -S, "
+                "rdma statistic or grep, trees of sysfs");
+    command->add_option("BEFORE", options->before, "File, directory or pipe with the earlier readings; - is standard input")
         ->required()
         ->type_name("");
-    command->add_option("AFTER", options->after, "File or directory with the later readings")
+    command->add_option("AFTER", options->after, "File, directory or pipe with the later readings; - is standard input")
         ->required()
         ->type_name("");
     command
         ->add_option("--bytes", options->bytes,
                      "Bytes moved over each port in between (default: as the data counters say)")
         ->type_name("N");
-    command->add_option("--profile", options->profile, "Require every counter of this profile: ib")
+    command
+        ->add_option("--profile", options->profile,
+                     "Require every counter of this profile: ib, roce (default: by each port's counters)")
         ->check(CLI::IsMember({"ib", "roce"}));
+    command
+        ->add_option("--kind", options->kind,
+                     "What the ports belong to: switch, hca (default: by their numbers)")
+        ->check(CLI::IsMember({"switch", "hca"}));
     command->callback([&context, options] { context.exit_code = run(context, *options); });
 }
 

@@ -12,38 +12,56 @@
 namespace fabric_check::textfiles {
 
 struct DiffOptions {
-    Profile profile = Profile::ib;
-    /// Every counter of the profile must be there (--profile was given). Otherwise a switch (several ports of one LID)
-    /// or a card whose known driver has no retry counters need not show those.
-    bool whole_profile = true;
+    /// Given: every port is judged by it, and every counter of it must be there. nullopt: each port by what its
+    /// counters are of, and asked for what a port of its kind and driver has.
+    std::optional<Profile> profile;
+    /// nullopt: a switch is what shows several ports of one LID, or a port above 2.
+    std::optional<PortKind> kind;
     std::optional<std::uint64_t> bytes; ///< moved over each port; nullopt: what the data counters say
     double congestion_per_gb = 1000;
+    const Bars *bars = nullptr; ///< of single counters; come first
 };
 
 struct DiffPort {
     std::string port; ///< as the files name it; may be empty when there is one
+    Profile profile = Profile::ib;
+    const char *profile_from = ""; ///< why that one: "given", "the port's link layer", ...
+    PortKind kind = PortKind::hca;
+    std::string driver; ///< empty: not known
     PortVerdict verdict;
     Deltas deltas;
-    std::optional<std::uint64_t> bytes; ///< transmitted and received
+    std::optional<std::uint64_t> bytes;          ///< transmitted and received
+    std::optional<std::uint64_t> sent, received; ///< nullopt where not known, or where --bytes was given
+    const char *no_bytes = "";                   ///< why bytes are not known: "reset", "saturated"
+    bool rebooted = false;                       ///< between the readings
 };
 
 struct Diff {
-    Profile profile = Profile::ib;
+    std::optional<Profile> profile; ///< of all ports; nullopt: they differ
     std::string verdict; ///< of the only port; of several: the lowest live layer, unless a lower one could not be read
     std::vector<DiffPort> ports;        ///< sorted by name
     std::optional<std::uint64_t> bytes; ///< as given, else of all ports together; nullopt when one is not known
     std::vector<std::string> problems;  ///< "FILE:LINE: what", as found while reading
 };
 
-/// Ports are paired by name; when each side holds exactly one they are a pair whatever their names.
+/// An error when the snapshots' own times say that `after` was taken first.
+Status check_order(const Loaded &before, const Loaded &after);
+
+/// Ports are paired by name; when each side holds exactly one they are a pair whatever their names, and when no name is
+/// on both sides, a first directory that all ports of a side share is left out.
 Diff diff(const Loaded &before, const Loaded &after, const DiffOptions &options);
 
 /// 0 clean, 1 a finding, 3 unusable, incomplete or no-traffic.
 int exit_code(const Diff &diff) noexcept;
 
+/// Counters of one port that the overall verdict rests on.
+std::vector<std::string> blamed(const DiffPort &port, const std::string &verdict);
+/// What to do next, most useful first, in plain words; empty when clean.
+std::vector<std::string> next_steps(const Diff &diff);
+
 /// "fabric-check/diff/1". With several ports, counters are written "PORT COUNTER".
 std::string diff_json(const Diff &diff);
-/// For people: the verdict, then each counter that moved or could not be read, in plain words.
+/// For people: the verdict, then each counter that moved or could not be read, in plain words, then what to do next.
 std::string diff_text(const Diff &diff, bool colour);
 
 } // namespace fabric_check::textfiles

@@ -63,22 +63,19 @@ Json number(const std::optional<std::uint64_t> &value) {
     return value ? Json(*value) : Json(nullptr);
 }
 
-const char *profile_name(Profile profile) noexcept {
-    return profile == Profile::ib ? "ib" : "roce";
+std::string profile_name(std::optional<Profile> profile) {
+    return profile ? std::string(to_string(*profile)) : "mixed";
 }
 
-/// Counters of the overall verdict: of the ports that share its word, or have live counters of its layer.
-std::vector<std::string> blamed(const DiffPort &port, const std::string &verdict) {
-    if (port.verdict.word() == verdict) {
-        return port.verdict.detail();
+Json live_details(const PortVerdict &verdict) {
+    Json list = Json::array();
+    for (const LiveCounter &counter : verdict.live) {
+        list.push_back(Json{{"counter", clean(counter.counter)},
+                            {"delta", counter.delta},
+                            {"layer", to_string(counter.layer)},
+                            {"bar", counter.bar}});
     }
-    std::vector<std::string> found;
-    for (const LiveCounter &counter : port.verdict.live) {
-        if (to_string(counter.layer) == verdict) {
-            found.push_back(counter.counter);
-        }
-    }
-    return found;
+    return list;
 }
 
 void extend(Json &list, const Json &more) {
@@ -97,39 +94,55 @@ bool is_traffic(const std::string &counter) {
                               (row->unit == Unit::packets && row->source != CounterSource::hw_counters));
 }
 
-std::string port_text(const DiffPort &port) {
-    std::string out = fmt::format("{}: {}", port.port.empty() ? "port" : printable(port.port), port.verdict.word());
-    out += port.bytes ? fmt::format(", {} moved\n", human_bytes(*port.bytes)) : ", bytes not known\n";
-    const auto live = [&](const std::string &name) {
-        return std::any_of(port.verdict.live.begin(), port.verdict.live.end(),
-                           [&](const LiveCounter &counter) { return counter.counter == name; });
-    };
-    for (const auto &[name, delta] : port.deltas) {
-        if (delta.value && *delta.value > 0 && !is_traffic(name)) {
-            const CounterInfo *row = find_counter(name);
-            const std::string_view layer = live(name) && row != nullptr ? to_string(row->layer) : "not judged";
-            out += fmt::format("  {:<28} {:>12}  {:<16} {}\n", printable(name), fmt::format("+{}", *delta.value), layer,
-                               meaning_of(name));
-        }
+std::string bytes_text(const DiffPort &port) {
+    if (port.bytes) {
+        return human_bytes(*port.bytes) + " moved";
     }
-    for (const Unread &counter : port.verdict.unread) {
-        out += fmt::format("  {:<28} {:>12}  {:<16} {}\n", printable(counter.counter), "?", counter.reason,
-                           meaning_of(counter.counter));
-    }
-    return out;
+    return *port.no_bytes == '\0' ? "bytes not known" : fmt::format("bytes not known ({})", port.no_bytes);
 }
 
-std::string advice(const std::string &verdict) {
-    if (verdict == "unusable") {
-        return "Counters that were reset or stand at their cap say nothing. Take both readings again.\n";
+std::string bar_text(const LiveCounter &counter) {
+    return counter.bar == "0" ? "more than 0" : fmt::format("over {}", counter.bar);
+}
+
+std::string counter_text(const std::string &name, const std::string &value, const std::string &judged) {
+    const std::string_view meaning = meaning_of(name);
+    return fmt::format("  {:<28} {:>14}  {}{}{}\n", printable(name), value, judged, meaning.empty() ? "" : ": ", meaning);
+}
+
+std::string port_text(const DiffPort &port) {
+    std::string out = fmt::format("{}: {}, {}, judged as {} ({})\n", port.port.empty() ? "port" : printable(port.port),
+                                  port.verdict.word(), bytes_text(port), to_string(port.profile), port.profile_from);
+    for (const LiveCounter &counter : port.verdict.live) {
+        out += counter_text(counter.counter, fmt::format("+{}", counter.delta),
+                            fmt::format("{} ({})", to_string(counter.layer), bar_text(counter)));
     }
-    if (verdict == "incomplete") {
-        return "Counters that the profile needs were not read on both sides: take both readings with the same tools.\n";
+    for (const Unread &counter : port.verdict.unread) {
+        out += counter_text(counter.counter, "?", counter.reason);
     }
-    if (verdict == "no-traffic") {
-        return "No traffic, no evidence: move data between the readings.\n";
+    const auto listed = [&port](const std::string &name) {
+        return std::any_of(port.verdict.live.begin(), port.verdict.live.end(),
+                           [&](const LiveCounter &counter) { return counter.counter == name; }) ||
+               std::any_of(port.verdict.unread.begin(), port.verdict.unread.end(),
+                           [&](const Unread &counter) { return counter.counter == name; });
+    };
+    std::size_t unknown = 0;
+    for (const auto &[name, delta] : port.deltas) {
+        if (!delta.value || *delta.value == 0 || is_traffic(name) || listed(name)) {
+            continue;
+        }
+        const CounterInfo *row = find_counter(name);
+        if (row == nullptr) {
+            ++unknown;
+        } else {
+            const bool below = row->graded(port.profile) && port.verdict.outcome != Outcome::incomplete;
+            out += counter_text(name, fmt::format("+{}", *delta.value), below ? "below its bar" : "not judged");
+        }
     }
-    return {};
+    if (unknown > 0) {
+        out += fmt::format("  {} more that moved are not known here: see --json\n", unknown);
+    }
+    return out;
 }
 
 } // namespace
@@ -147,10 +160,18 @@ std::string diff_json(const Diff &diff) {
         append(all, port.deltas, prefix);
         ports.push_back(Json{{"port", clean(port.port)},
                              {"verdict", port.verdict.word()},
+                             {"profile", to_string(port.profile)},
+                             {"profile_from", port.profile_from},
+                             {"kind", port.kind == PortKind::hca ? "hca" : "switch"},
+                             {"driver", clean(port.driver)},
                              {"detail", names(port.verdict.detail(), "")},
                              {"live", live_names(port.verdict, "")},
+                             {"live_details", live_details(port.verdict)},
                              {"unreadable", unreadable(port.verdict, "")},
                              {"bytes", number(port.bytes)},
+                             {"sent", number(port.sent)},
+                             {"received", number(port.received)},
+                             {"bytes_unknown", port.no_bytes},
                              {"deltas", deltas(port.deltas)}});
     }
     for (const std::string &problem : diff.problems) {
@@ -162,17 +183,25 @@ std::string diff_json(const Diff &diff) {
     out["bytes"] = number(diff.bytes);
     out["deltas"] = std::move(all);
     out["ports"] = std::move(ports);
+    out["next"] = next_steps(diff);
     out["problems"] = std::move(problems);
     return out.dump(2) + "\n";
 }
 
 std::string diff_text(const Diff &diff, bool colour) {
+    constexpr std::size_t most = 8;
     std::string detail;
+    std::size_t count = 0;
     for (const DiffPort &port : diff.ports) {
         for (const std::string &counter : blamed(port, diff.verdict)) {
-            detail += fmt::format("{}{}{}", detail.empty() ? "" : ", ",
-                                  diff.ports.size() > 1 ? printable(port.port) + " " : "", printable(counter));
+            if (++count <= most) {
+                detail += fmt::format("{}{}{}", detail.empty() ? "" : ", ",
+                                      diff.ports.size() > 1 ? printable(port.port) + " " : "", printable(counter));
+            }
         }
+    }
+    if (count > most) {
+        detail += fmt::format(", and {} more", count - most);
     }
     const char *start = !colour                   ? ""
                         : diff.verdict == "clean" ? "\033[32m"
@@ -183,7 +212,10 @@ std::string diff_text(const Diff &diff, bool colour) {
     for (const DiffPort &port : diff.ports) {
         out += port_text(port);
     }
-    return out + advice(diff.verdict);
+    for (const std::string &step : next_steps(diff)) {
+        out += "Next: " + step + "\n";
+    }
+    return out;
 }
 
 } // namespace fabric_check::textfiles

@@ -3,14 +3,18 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "record/codec.hpp"
 #include "sources/sysfs_text.hpp"
+#include "textfiles/paths.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <fcntl.h>
+#include <map>
 #include <sys/stat.h>
+#include <unistd.h>
+#include <unordered_map>
 
 namespace fabric_check::textfiles {
 
@@ -26,20 +30,54 @@ bool is_directory(const std::string &path) {
     return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-bool is_counter_directory(std::string_view name) noexcept {
-    return name == "counters" || name == "hw_counters" || name == "counters_ext";
+/// What is no regular file: a pipe, standard input. The caller waits for whoever writes it.
+Result<std::string> read_stream(int fd, const std::string &name) {
+    std::string content;
+    std::vector<char> buffer(std::size_t{1} << 16);
+    while (true) {
+        const ssize_t n = ::read(fd, buffer.data(), buffer.size());
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            return errno_error(name, errno);
+        }
+        if (n == 0) {
+            return content;
+        }
+        content.append(buffer.data(), static_cast<std::size_t>(n));
+        if (content.size() > longest_file) {
+            return Error{Errc::malformed, fmt::format("{}: longer than {} MiB", name, longest_file >> 20)};
+        }
+    }
 }
 
-/// One port by LID and one by device: the same port, seen with two tools.
+Result<std::string> read_stream(const std::string &path) {
+    if (path == standard_input) {
+        return read_stream(STDIN_FILENO, "standard input");
+    }
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) {
+        return errno_error(path, errno);
+    }
+    auto content = read_stream(fd, path);
+    ::close(fd);
+    return content;
+}
+
+/// One port by LID, one by device, one by its network device: the same port, seen with several tools.
 void unite(std::vector<PortCounters> &ports, std::vector<TextProblem> &problems, const std::string &where) {
     const auto count = [&](KeyKind kind) {
         return std::count_if(ports.begin(), ports.end(), [&](const PortCounters &p) { return p.kind == kind; });
     };
-    if (ports.size() < 2 || count(KeyKind::device) > 1 || count(KeyKind::lid) > 1 || count(KeyKind::none) > 1) {
+    if (ports.size() < 2 || count(KeyKind::device) > 1 || count(KeyKind::lid) > 1 || count(KeyKind::netdev) > 1 ||
+        count(KeyKind::none) > 1) {
         return;
     }
     std::stable_sort(ports.begin(), ports.end(), [](const PortCounters &a, const PortCounters &b) {
-        const auto rank = [](KeyKind kind) { return kind == KeyKind::device ? 0 : kind == KeyKind::lid ? 1 : 2; };
+        const auto rank = [](KeyKind kind) {
+            return kind == KeyKind::device ? 0 : kind == KeyKind::lid ? 1 : kind == KeyKind::netdev ? 2 : 3;
+        };
         return rank(a.kind) < rank(b.kind);
     });
     std::vector<PortCounters> one{ports.front()};
@@ -54,6 +92,20 @@ void unite(std::vector<PortCounters> &ports, std::vector<TextProblem> &problems,
     ports = std::move(one);
 }
 
+/// Do two readings of no named port contradict each other? Then they are not of the same port.
+bool contradict(const PortCounters &a, const PortCounters &b) {
+    return std::any_of(a.counters.begin(), a.counters.end(), [&](const NamedReading &counter) {
+        const Reading *other = b.counters.find(counter.name);
+        return other != nullptr && other->value && counter.reading.value && *other != counter.reading;
+    });
+}
+
+/// "eth0" of "ethtool_eth0.txt" would be a guess: the whole name without its ending.
+std::string stem(const std::string &file) {
+    const auto dot = file.rfind('.');
+    return dot == std::string::npos || dot == 0 ? file : file.substr(0, dot);
+}
+
 class Loader {
 public:
     /// A file, alone or in a directory.
@@ -64,16 +116,21 @@ public:
             }
             return;
         }
+        struct stat info {};
+        if (::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode) && ::stat(path.c_str(), &info) != 0) {
+            problem(path, "a link that leads nowhere: copy trees of sysfs with cp -rL");
+            return;
+        }
         const auto content = read_file(path, longest_file);
         if (!content) {
             problem(path, content.error().message);
             return;
         }
-        if (trim(std::string_view(*content).substr(0, 256)).starts_with('{')) {
-            snapshot(*content, path, ports);
-            return;
-        }
-        Parsed parsed = parse_text(*content, path);
+        text(*content, path, ports);
+    }
+
+    void text(const std::string &content, const std::string &path, std::vector<PortCounters> &ports) {
+        Parsed parsed = parse_text(content, path);
         problems_.insert(problems_.end(), parsed.problems.begin(), parsed.problems.end());
         take(std::move(parsed.ports), ports, path);
     }
@@ -82,6 +139,7 @@ public:
     /// become part of the ports' names: "node07/mlx5_0:1".
     std::vector<PortCounters> directory(const std::string &path, unsigned depth) {
         std::vector<PortCounters> here, below;
+        std::vector<std::pair<std::string, PortCounters>> unnamed; // by file
         const auto names = list_directory(path);
         if (!names) {
             problem(path, names.error().message);
@@ -98,19 +156,22 @@ public:
         for (const std::string &name : *names) {
             const std::string inner = fmt::format("{}/{}", path, name);
             if (!is_directory(inner)) {
-                one_file(inner, name, here);
+                one_file(inner, name, here, unnamed);
             } else if (is_directory(inner + "/ports")) {
                 card(inner, name, here);
             } else if (depth == deepest) {
                 problem(inner, "too deep: not read");
             } else {
                 std::vector<PortCounters> found = directory(inner, depth + 1);
-                for (PortCounters &found_port : found) {
-                    found_port.port = found_port.port.empty() ? name : name + "/" + found_port.port;
+                if (!is_tree_part(name)) { // node07/infiniband/mlx5_0 is node07's
+                    for (PortCounters &found_port : found) {
+                        found_port.port = found_port.port.empty() ? name : name + "/" + found_port.port;
+                    }
                 }
                 take(std::move(found), below, inner);
             }
         }
+        take_unnamed(std::move(unnamed), here, path);
         unite(here, problems_, path);
         take(std::move(below), here, path);
         return here;
@@ -119,17 +180,44 @@ public:
     std::vector<TextProblem> &problems() { return problems_; }
 
 private:
-    void one_file(const std::string &path, const std::string &name, std::vector<PortCounters> &ports) {
+    void one_file(const std::string &path, const std::string &name, std::vector<PortCounters> &ports,
+                  std::vector<std::pair<std::string, PortCounters>> &unnamed) {
         if (sysfs::is_setting(name)) {
             return;
         }
         if (find_counter(name) != nullptr) { // hw_counters/ copied under another name
-            PortCounters one;
-            value(path, name, one.counters);
-            add(std::move(one), ports, path);
+            Counters one;
+            value(path, name, one);
+            PortCounters port;
+            port.counters = CounterList(one);
+            add(std::move(port), ports, path);
             return;
         }
-        file(path, ports);
+        std::vector<PortCounters> found;
+        file(path, found);
+        const auto of_none = std::find_if(found.begin(), found.end(),
+                                          [](const PortCounters &port) { return port.kind == KeyKind::none; });
+        if (of_none != found.end()) {
+            unnamed.emplace_back(name, std::move(*of_none));
+            found.erase(of_none);
+        }
+        take(std::move(found), ports, path);
+    }
+
+    /// Files that name no port are of one port, unless they contradict each other: then each is a port of its own.
+    void take_unnamed(std::vector<std::pair<std::string, PortCounters>> files, std::vector<PortCounters> &ports,
+                      const std::string &where) {
+        bool apart = false;
+        for (std::size_t at = 1; at < files.size() && !apart; ++at) {
+            apart = contradict(files[at - 1].second, files[at].second);
+        }
+        for (auto &[name, port] : files) {
+            if (apart) {
+                port.kind = KeyKind::netdev;
+                port.port = stem(name);
+            }
+            add(std::move(port), ports, where);
+        }
     }
 
     void add(PortCounters port, std::vector<PortCounters> &ports, const std::string &where) {
@@ -168,9 +256,7 @@ private:
 
     /// counters/ and its like: one value a file.
     void counter_directories(const std::string &path, const std::string &name, std::vector<PortCounters> &ports) {
-        PortCounters one;
-        one.port = name;
-        one.kind = name.empty() ? KeyKind::none : KeyKind::device;
+        Counters counters;
         for (const char *kind : {"counters", "counters_ext", "hw_counters"}) {
             const std::string directory = path + "/" + kind;
             const auto files = list_directory(directory);
@@ -179,12 +265,20 @@ private:
             }
             for (const std::string &file : *files) {
                 if (!sysfs::is_setting(file)) {
-                    value(fmt::format("{}/{}", directory, file), file, one.counters);
+                    value(fmt::format("{}/{}", directory, file), file, counters);
                 }
             }
         }
-        if (!one.counters.empty()) {
-            sysfs::mark_widths(one.counters);
+        if (!counters.empty()) {
+            sysfs::mark_widths(counters);
+            PortCounters one;
+            one.port = name;
+            one.kind = name.empty() ? KeyKind::none : KeyKind::device;
+            std::string layer;
+            if (read_file_errno(path + "/link_layer", longest_value, false, layer) == 0) {
+                one.link_layer = sysfs::link_layer_from(layer);
+            }
+            one.counters = CounterList(counters);
             add(std::move(one), ports, path);
         }
     }
@@ -197,29 +291,30 @@ private:
     }
 
     void take(std::vector<PortCounters> found, std::vector<PortCounters> &ports, const std::string &where) {
+        if (ports.empty()) {
+            ports = std::move(found);
+            return;
+        }
+        std::unordered_map<std::string, std::size_t> index;
+        const auto key = [](const PortCounters &port) {
+            return static_cast<char>('0' + static_cast<int>(port.kind)) + port.port;
+        };
+        if (found.size() > 1) {
+            for (std::size_t at = 0; at < ports.size(); ++at) {
+                index.emplace(key(ports[at]), at);
+            }
+        }
         for (PortCounters &port : found) {
+            if (!index.empty() && !index.contains(key(port))) {
+                index.emplace(key(port), ports.size());
+                ports.push_back(std::move(port));
+                continue;
+            }
             for (const std::string &twice : merge(ports, std::move(port))) {
                 problem(where,
                         fmt::format("{} was given by another file with another value: the first is used", twice));
             }
         }
-    }
-
-    void snapshot(const std::string &content, const std::string &path, std::vector<PortCounters> &ports) {
-        const auto decoded = decode_snapshot(content);
-        if (!decoded) {
-            problem(path, decoded.error().message);
-            return;
-        }
-        std::vector<PortCounters> found;
-        for (const HcaPort &port : decoded->ports) {
-            found.push_back({KeyKind::device, decoded->node.empty() ? port.name() : decoded->node + "/" + port.name(),
-                             port.driver, port.counters});
-        }
-        if (found.empty()) {
-            problem(path, "a snapshot without ports");
-        }
-        take(std::move(found), ports, path);
     }
 
     std::vector<TextProblem> problems_;
@@ -230,26 +325,34 @@ private:
 
 Result<Loaded> load(const std::string &path) {
     struct stat info {};
-    if (::stat(path.c_str(), &info) != 0) {
+    const bool input = path == standard_input;
+    if (!input && ::stat(path.c_str(), &info) != 0) {
         return Error{Errc::usage, errno_error(path, errno).message};
     }
+    const std::string name = input ? "standard input" : path;
     Loader loader;
     std::vector<PortCounters> ports;
-    if (S_ISDIR(info.st_mode)) {
+    if (!input && S_ISDIR(info.st_mode)) {
         ports = loader.directory(path, 0);
-    } else {
+    } else if (!input && S_ISREG(info.st_mode)) {
         loader.file(path, ports);
+    } else {
+        const auto content = read_stream(path);
+        if (!content) {
+            return Error{Errc::usage, content.error().message};
+        }
+        loader.text(*content, name, ports);
     }
-    unite(ports, loader.problems(), path);
+    unite(ports, loader.problems(), name);
     for (PortCounters &port : ports) {
-        sysfs::mark_widths(port.counters);
+        port.counters.mark_widths();
     }
     if (ports.empty()) {
         const std::string why =
-            loader.problems().empty() ? path + ": holds no counters" : loader.problems().front().text();
+            loader.problems().empty() ? name + ": holds no counters" : loader.problems().front().text();
         return Error{Errc::malformed, why};
     }
-    return Loaded{std::move(ports), std::move(loader.problems())};
+    return Loaded{name, std::move(ports), std::move(loader.problems())};
 }
 
 } // namespace fabric_check::textfiles

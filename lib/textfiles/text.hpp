@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "counters/reading.hpp"
 #include "snapshot/model.hpp"
+#include "textfiles/counter_list.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,16 +14,20 @@ namespace fabric_check::textfiles {
 /// What kind of name a port has in somebody's file.
 enum class KeyKind : std::uint8_t {
     none,   ///< the file does not say which port
-    device, ///< "mlx5_0:1", "node07/mlx5_0:1": from sysfs paths and snapshots
-    lid,    ///< "lid 12:1": from perfquery
+    device, ///< "mlx5_0:1", "node07/mlx5_0:1": from sysfs paths, `rdma statistic` and snapshots
+    lid,    ///< "lid 12:1", "SwitchA:25": as the fabric knows it, from perfquery and ibqueryerrors
+    netdev, ///< "eth0": from ethtool
 };
 
 /// Counters of one port out of one file.
 struct PortCounters {
     KeyKind kind = KeyKind::none;
-    std::string port;   ///< empty for KeyKind::none
-    std::string driver; ///< kernel driver; empty if not known
-    Counters counters;  ///< canonical names
+    std::string port;    ///< empty for KeyKind::none
+    std::string driver;  ///< kernel driver; empty if not known
+    std::string boot_id; ///< of the node; empty if not known
+    std::int64_t time_ns = 0; ///< when it was read, since the epoch; 0: not known
+    LinkLayer link_layer = LinkLayer::unknown;
+    CounterList counters;
 };
 
 /// Something in a file that was not understood or not used.
@@ -36,16 +41,19 @@ struct TextProblem {
 
 struct Parsed {
     std::vector<PortCounters> ports;
-    std::vector<TextProblem> problems;
+    std::vector<TextProblem> problems; ///< by line
 };
 
-/// Reads perfquery's output (classic and extended, any number of "# Port" blocks), `grep -H . …/hw_counters/*` with or
-/// without grep's complaints, and mixtures of them; recognised line by line. Blank lines, banners and comments are
-/// passed over; anything else is a problem with its line. `file` is named in problems. Hostile bytes are expected.
+/// Reads, in any mixture and recognised line by line: perfquery's output (classic, extended, details; any number of
+/// "# Port" blocks), ibqueryerrors', `grep -H . …/hw_counters/*` with or without grep's complaints, `ethtool -S` (of
+/// several devices under headings "eth0:" or "# eth0"), `rdma statistic` in lines, tables and JSON, and our own
+/// snapshots. Blank lines, banners and comments are passed over; anything else is a problem with its line. `file` is
+/// named in problems. Hostile bytes are expected.
 Parsed parse_text(std::string_view content, const std::string &file);
 
-/// Adds `more` under the port it belongs to; a 64-bit reading wins over a narrow one. Returns the counters that were
-/// there already with another value (the first one is kept).
+
+/// Adds `more` under the port it belongs to. Returns the counters that were there already with another value (the first
+/// one is kept).
 std::vector<std::string> merge(std::vector<PortCounters> &ports, PortCounters more);
 
 } // namespace fabric_check::textfiles

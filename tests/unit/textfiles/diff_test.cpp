@@ -53,7 +53,9 @@ protected:
     Diff compare(std::optional<std::uint64_t> bytes = terabyte, bool whole = true) const {
         DiffOptions options;
         options.bytes = bytes;
-        options.whole_profile = whole;
+        if (whole) {
+            options.profile = Profile::ib;
+        }
         return diff(loaded("before"), loaded("after"), options);
     }
     static std::vector<std::string> live(const Diff &diff) {
@@ -301,7 +303,7 @@ TEST(Load, NamesAFileOfBrokenJson) {
     const TemporaryDirectory directory;
     const auto result = load(directory.write("f", "{\"schema\": 1"));
     ASSERT_FALSE(result.ok());
-    EXPECT_THAT(result.error().message, HasSubstr(directory.path("f") + ": "));
+    EXPECT_THAT(result.error().message, HasSubstr(directory.path("f") + ":1: "));
 }
 TEST(Load, ABadFileOfADirectoryCostsItselfOnly) {
     const TemporaryDirectory directory;

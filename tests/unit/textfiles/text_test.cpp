@@ -36,7 +36,7 @@ TEST(ParseText, ReadsClassicPerfquery) {
     ASSERT_THAT(parsed.ports, SizeIs(1));
     EXPECT_EQ(parsed.ports[0].kind, KeyKind::lid);
     EXPECT_EQ(parsed.ports[0].port, "lid 12:1");
-    EXPECT_EQ(parsed.ports[0].counters, (Counters{{"LinkDownedCounter", Reading::of(255)},
+    EXPECT_EQ(parsed.ports[0].counters.map(), (Counters{{"LinkDownedCounter", Reading::of(255)},
                                                   {"PortXmitData", Reading::of(4294967295)},
                                                   {"SymbolErrorCounter", Reading::of(90)}}));
 }
@@ -103,12 +103,12 @@ TEST(ParseText, ReadsGrepOverHwCounters) {
     ASSERT_THAT(parsed.ports, SizeIs(2));
     EXPECT_EQ(parsed.ports[0].kind, KeyKind::device);
     EXPECT_EQ(parsed.ports[0].port, "mlx5_0:1");
-    EXPECT_EQ(parsed.ports[0].counters, (Counters{{"packet_seq_err", Reading::of(900)}}));
+    EXPECT_EQ(parsed.ports[0].counters.map(), (Counters{{"packet_seq_err", Reading::of(900)}}));
     EXPECT_EQ(parsed.ports[1].port, "mlx5_1:1");
 }
 TEST(ParseText, ReadsGrepOverPmaCountersToo) {
     const Parsed parsed = parse_text("/sys/class/infiniband/mlx5_0/ports/1/counters/symbol_error:5\n", "f");
-    EXPECT_EQ(parsed.ports.at(0).counters, (Counters{{"SymbolErrorCounter", Reading::of(5)}}));
+    EXPECT_EQ(parsed.ports.at(0).counters.map(), (Counters{{"SymbolErrorCounter", Reading::of(5)}}));
 }
 TEST(ParseText, ReadsGrepFromInsideTheTree) {
     EXPECT_EQ(parse_text("hw_counters/packet_seq_err:4\n", "f").ports.at(0).kind, KeyKind::none);
@@ -124,7 +124,7 @@ TEST(ParseText, TakesGrepsComplaintsForReasons) {
                                      "/sys/class/infiniband/mlx5_0/ports/1/counters/symbol_error:N/A (no PMA)\n",
                                      "f");
     EXPECT_THAT(texts(parsed), IsEmpty());
-    EXPECT_EQ(parsed.ports.at(0).counters, (Counters{{"SymbolErrorCounter", Reading::missing(Absence::unsupported)},
+    EXPECT_EQ(parsed.ports.at(0).counters.map(), (Counters{{"SymbolErrorCounter", Reading::missing(Absence::unsupported)},
                                                      {"a_b", Reading::missing(Absence::unsupported)},
                                                      {"c_d", Reading::missing(Absence::denied)}}));
 }

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "textfiles/collector.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace fabric_check::textfiles {
+
+namespace {
+
+constexpr std::size_t most_problems = 20; ///< per file; the rest is counted
+
+} // namespace
+
+Collector::Port Collector::port(KeyKind kind, std::string_view name) {
+    std::string key(1, static_cast<char>('0' + static_cast<int>(kind)));
+    key += name;
+    const auto [at, fresh] = by_name_.try_emplace(std::move(key), static_cast<Port>(ports_.size()));
+    if (fresh) {
+        ports_.push_back({kind, std::string(name), LinkLayer::unknown, {}});
+    }
+    return at->second;
+}
+
+void Collector::problem(std::size_t line, std::string what) {
+    if (++problem_count_ <= most_problems) {
+        problems_.push_back({file_, line, std::move(what)});
+    }
+}
+
+/// Sorts by numbers, not by names.
+CounterList Collector::sorted(std::vector<Raw> raw, const Names::Order &order) {
+    for (Raw &one : raw) {
+        one.name = order.rank_of[one.name];
+    }
+    std::stable_sort(raw.begin(), raw.end(), [](const Raw &a, const Raw &b) { return a.name < b.name; });
+    std::vector<NamedReading> list;
+    list.reserve(raw.size());
+    Names::Id last = Names::none;
+    for (const Raw &one : raw) {
+        const std::string_view name = (*names_)[order.by_rank[one.name]].canonical;
+        if (one.name != last) {
+            list.push_back({name, one.reading});
+            last = one.name;
+            continue;
+        }
+        bool twice = false;
+        if (is_better(list.back().reading, one.reading, twice)) {
+            list.back().reading = one.reading;
+        }
+        if (twice) {
+            problem(one.line, fmt::format("{} is given twice with different values: the first is used", name));
+        }
+    }
+    return CounterList(std::move(list), names_);
+}
+
+Parsed Collector::finish() {
+    Parsed parsed;
+    const auto take = [&](PortCounters port) {
+        for (const std::string &twice : merge(parsed.ports, std::move(port))) {
+            problem(0, fmt::format("{} is given twice with different values: the first is used", twice));
+        }
+    };
+    for (PortCounters &port : whole_) {
+        take(std::move(port));
+    }
+    const Names::Order order = names_->order();
+    for (Gathered &gathered : ports_) {
+        if (gathered.raw.empty()) {
+            continue;
+        }
+        PortCounters port;
+        port.kind = gathered.kind;
+        port.port = std::move(gathered.name);
+        port.link_layer = gathered.link_layer;
+        port.counters = sorted(std::move(gathered.raw), order);
+        port.counters.mark_widths();
+        if (whole_.empty()) {
+            parsed.ports.push_back(std::move(port));
+        } else {
+            take(std::move(port));
+        }
+    }
+    std::stable_sort(problems_.begin(), problems_.end(),
+                     [](const TextProblem &a, const TextProblem &b) { return a.line < b.line; });
+    if (problem_count_ > most_problems) {
+        problems_.push_back({file_, 0, fmt::format("and {} more problems", problem_count_ - most_problems)});
+    }
+    parsed.problems = std::move(problems_);
+    return parsed;
+}
+
+} // namespace fabric_check::textfiles

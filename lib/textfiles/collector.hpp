@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "textfiles/names.hpp"
+#include "textfiles/text.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace fabric_check::textfiles {
+
+/// Gathers what the lines of one file say, by port, with as little work a line as can be.
+class Collector {
+public:
+    using Port = std::uint32_t;
+
+    explicit Collector(std::string file) : file_(std::move(file)), names_(std::make_shared<Names>()) {}
+
+    Names &names() noexcept { return *names_; }
+    Port port(KeyKind kind, std::string_view name);
+    void link_layer(Port port, LinkLayer layer) { ports_[port].link_layer = layer; }
+
+    void add(Port port, Names::Id name, Reading reading, std::size_t line) {
+        if (names_->operator[](name).setting) {
+            return;
+        }
+        if (names_->operator[](name).wide && reading.value) {
+            reading.width = 64;
+        }
+        ports_[port].raw.push_back({names_->operator[](name).same, static_cast<std::uint32_t>(line), reading});
+    }
+    void add(Port port, std::string_view name, Reading reading, std::size_t line) {
+        add(port, names_->add(name), reading, line);
+    }
+    /// A port that is complete already, out of a snapshot.
+    void whole(PortCounters port) { whole_.push_back(std::move(port)); }
+    void problem(std::size_t line, std::string what);
+
+    Parsed finish();
+
+private:
+    struct Raw {
+        Names::Id name;
+        std::uint32_t line;
+        Reading reading;
+    };
+    struct Gathered {
+        KeyKind kind;
+        std::string name;
+        LinkLayer link_layer = LinkLayer::unknown;
+        std::vector<Raw> raw;
+    };
+    CounterList sorted(std::vector<Raw> raw, const Names::Order &order);
+
+    std::string file_;
+    std::shared_ptr<Names> names_;
+    std::vector<Gathered> ports_;
+    std::unordered_map<std::string, Port> by_name_;
+    std::vector<PortCounters> whole_;
+    std::vector<TextProblem> problems_;
+    std::size_t problem_count_ = 0;
+};
+
+} // namespace fabric_check::textfiles
