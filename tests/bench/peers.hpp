@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+/// Prints how long other programs take over the same files in the same run, and the ratio.
+void compare_with_peers();
