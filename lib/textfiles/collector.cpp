@@ -19,6 +19,7 @@ Collector::Port Collector::port(KeyKind kind, std::string_view name) {
     const auto [at, fresh] = by_name_.try_emplace(std::move(key), static_cast<Port>(ports_.size()));
     if (fresh) {
         ports_.push_back({kind, std::string(name), LinkLayer::unknown, {}});
+        ports_.back().raw.reserve(24); // what perfquery shows of a port
     }
     return at->second;
 }
@@ -34,7 +35,8 @@ CounterList Collector::sorted(std::vector<Raw> raw, const Names::Order &order) {
     for (Raw &one : raw) {
         one.name = order.rank_of[one.name];
     }
-    std::stable_sort(raw.begin(), raw.end(), [](const Raw &a, const Raw &b) { return a.name < b.name; });
+    std::sort(raw.begin(), raw.end(),
+              [](const Raw &a, const Raw &b) { return a.name != b.name ? a.name < b.name : a.line < b.line; });
     std::vector<NamedReading> list;
     list.reserve(raw.size());
     Names::Id last = Names::none;
