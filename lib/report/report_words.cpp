@@ -102,6 +102,9 @@ std::string verdict_sentence(const ordered_json &report) {
         return fmt::format("Nothing is broken, but the forwarding tables led too much of this job over one cable: {}.",
                            places(because));
     }
+    if (verdict == "congestion" && !because.empty() && text(because[0], "counter") != "hot") {
+        return fmt::format("Nothing is broken, but senders were held back: {}.", places(because));
+    }
     if (verdict == "congestion") {
         return fmt::format("Links were full: {}.", places(because));
     }

@@ -72,7 +72,7 @@ private:
             physical();
         } else if (word == "pause-storm") {
             say(fmt::format("Look at the receiver at {}: it stopped taking data.", first_where()));
-        } else if (word == "lossless-broken" && verdict_.host_scope) {
+        } else if (word == "lossless-broken" && because_of("rx_", "")) {
             say(fmt::format("Packets were dropped at {} for want of buffers: see that flow control (PFC) is on for the "
                             "priority of RDMA at both ends of the link, and how the card's buffers are sized "
                             "(mlnx_qos).", first_where()));

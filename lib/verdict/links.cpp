@@ -202,6 +202,17 @@ void find_slow_slots(const PortSet &set, const Config::Policy &policy, std::vect
             kinds[kind_of(*card.card)].push_back(&card);
         }
     }
+    for (const auto &[kind, members] : kinds) {
+        std::map<std::string, std::size_t> slots;
+        for (const Card *card : members) {
+            ++slots[slot_text(card->link)];
+        }
+        std::string text;
+        for (const auto &[slot, count] : slots) {
+            text += fmt::format("{}{} at {}", text.empty() ? "" : ", ", count, slot);
+        }
+        notes.push_back(fmt::format("PCI Express of the job's {}cards: {}", kind.empty() ? "" : kind + " ", text));
+    }
     const auto wanted = parse_pcie(policy.pcie);
     for (const auto &[kind, members] : kinds) {
         std::size_t limited = 0;

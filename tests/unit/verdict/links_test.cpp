@@ -26,6 +26,7 @@ TEST(PciExpress, NarrowerThanItsPeersAndThanTheCardCanIsPhysical) {
     const JobVerdict verdict = job.judge();
     EXPECT_EQ(verdict.verdict, "physical");
     EXPECT_EQ(note_of(verdict, first, "pcie"), "8x 16 GT/s, the card can 16x 16 GT/s and its peers run faster");
+    EXPECT_THAT(verdict.notes, Contains("PCI Express of the job's MT4125 cards: 3 at 16x 16 GT/s, 1 at 8x 16 GT/s"));
     EXPECT_EQ(verdict.hw, HwStatus::fail);
     EXPECT_THAT(verdict.advice, Contains(HasSubstr("Reseat the card of node01/mlx5_0:1")));
     EXPECT_THAT(verdict.advice, Not(Contains(HasSubstr("optics"))));

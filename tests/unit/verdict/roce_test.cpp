@@ -68,6 +68,7 @@ TEST(RoceJobVerdict, TellsASlowReceiverFromAHostThatIsHeldBack) {
     RoceJob receiver;
     receiver.bytes(1, 0, 0, RoceJob::gigabyte);
     receiver.moves(1, "tx_prio3_pause", 9000);
+    EXPECT_THAT(report_text(report_json(receiver.evidence, receiver.judge()), false), HasSubstr("senders were held back"));
     EXPECT_THAT(receiver.judge().advice, Contains(HasSubstr("node01/mlx5_0:1 is a slow receiver")));
     RoceJob sender;
     sender.moves(1, "rx_prio3_pause", 9000);
@@ -135,6 +136,7 @@ TEST(RoceJobVerdict, GradesEachPortOfAMixedNodeWithItsOwnProfile) {
     verdict = job.judge();
     EXPECT_EQ(verdict.verdict, "lossless-broken");
     EXPECT_EQ(because(verdict), "node07/mlx5_5:1/rx_discards_phy");
+    EXPECT_THAT(verdict.advice, Contains(HasSubstr("flow control (PFC) is on"))) << "by the port's kind, not the job's";
     job.host(3, "SymbolErrorCounter", 1);
     EXPECT_EQ(job.judge().verdict, "physical");
 }
