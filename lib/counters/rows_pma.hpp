@@ -24,7 +24,36 @@ constexpr Row wide(std::string_view name, std::string_view aliases, std::string_
         .also(aliases);
 }
 
+constexpr Row detail(std::string_view name, std::uint8_t width, std::string_view meaning, std::string_view attribute) {
+    return make(CounterSource::pma_details, name, width, Layer::ungraded, any_driver, meaning, attribute);
+}
+constexpr std::string_view receive_details = "IBA vol. 1, 16.1.4 PortRcvErrorDetails";
+constexpr std::string_view discard_details = "IBA vol. 1, 16.1.4 PortXmitDiscardDetails";
+constexpr std::string_view extended_speeds = "IBA vol. 1, 16.1.4 PortExtendedSpeedsCounters";
+
 constexpr std::array pma_rows{
+    detail("PortLocalPhysicalErrors", 16, "of PortRcvErrors: damaged on this very link", receive_details),
+    detail("PortMalformedPktErrors", 16, "of PortRcvErrors: a packet that made no sense: its sender is at fault",
+           receive_details),
+    detail("PortBufferOverrunErrors", 16, "of PortRcvErrors: no buffer was left, flow control failed", receive_details),
+    detail("PortDLIDMappingErrors", 16, "of PortRcvErrors: a destination LID with no route", receive_details),
+    detail("PortVLMappingErrors", 16, "of PortRcvErrors: a virtual lane that leads nowhere", receive_details),
+    detail("PortLoopingErrors", 16, "of PortRcvErrors: the route leads back out of the same port", receive_details),
+    detail("PortInactiveDiscards", 16, "of PortXmitDiscards: the port was down", discard_details),
+    detail("PortNeighborMTUDiscards", 16, "of PortXmitDiscards: longer than the neighbour's MTU", discard_details),
+    detail("PortSwLifetimeLimitDiscards", 16, "of PortXmitDiscards: too long inside the switch", discard_details),
+    detail("PortSwHOQLifetimeLimitDiscards", 16,
+           "of PortXmitDiscards: too long at the head of the queue: the receiver behind this port is slow",
+           discard_details),
+    detail("SyncHeaderErrorCounter", 16, "blocks with a bad header: the lane lost its place", extended_speeds),
+    detail("UnknownBlockCounter", 16, "blocks of unknown kind", extended_speeds),
+    detail("PortFECCorrectableBlockCounter", 32, "blocks that forward error correction repaired: normal in small numbers",
+           extended_speeds),
+    detail("PortFECUncorrectableBlockCounter", 32, "blocks beyond repair: cable, optic or connector", extended_speeds),
+    detail("PortFECCorrectedSymbolCounter", 32, "symbols that forward error correction repaired", extended_speeds),
+    detail("FECCorrectableBlockCountrLane<n>", 32, "blocks of one lane that were repaired", extended_speeds),
+    detail("FECUncorrectableBlockCntrLane<n>", 32, "blocks of one lane beyond repair", extended_speeds),
+    detail("ErrorDetectionCounterLane<n>", 16, "bit errors that one lane detected", extended_speeds),
     classic("ExcessiveBufferOverrunErrors", "excessive_buffer_overrun_errors ExcBufOverrunErrors", 4,
             Layer::lossless_broken,
             "receive buffers overflowed for longer than allowed: flow control on the link failed"),

@@ -3,6 +3,7 @@
 
 #include "counters/rows_ethtool.hpp"
 #include "counters/rows_mlx5.hpp"
+#include "counters/rows_other.hpp"
 #include "counters/rows_pma.hpp"
 
 #include <algorithm>
@@ -15,7 +16,8 @@ namespace {
 constexpr std::string_view priority_mark = "<n>";
 
 constexpr auto table = [] {
-    std::array<CounterInfo, rows::pma_rows.size() + rows::mlx5_rows.size() + rows::ethtool_rows.size()> all{};
+    std::array<CounterInfo, rows::pma_rows.size() + rows::mlx5_rows.size() + rows::ethtool_rows.size() +
+                               rows::other_rows.size()> all{};
     auto at = all.begin();
     const auto add = [&at](const auto &rows) {
         for (const CounterInfo &row : rows) {
@@ -25,6 +27,7 @@ constexpr auto table = [] {
     add(rows::pma_rows);
     add(rows::mlx5_rows);
     add(rows::ethtool_rows);
+    add(rows::other_rows);
     std::sort(all.begin(), all.end(), [](const CounterInfo &a, const CounterInfo &b) { return a.name < b.name; });
     return all;
 }();

@@ -59,7 +59,8 @@ std::optional<std::uint64_t> bytes_by(const Deltas &deltas, std::initializer_lis
         }
         sum = total;
     }
-    return sum;
+    // bnxt_re's and efa's; of an mlx5 network device it is what is left without RDMA, so it comes last.
+    return sum ? sum : octets(deltas, direction + "_bytes");
 }
 
 std::string shortest(double number) {
@@ -96,7 +97,10 @@ private:
         }
         bool any = false;
         for (unsigned priority = 0; priority < priorities; ++priority) {
-            if (has_flow_control(deltas_, priority)) {
+            // Other cards count the pauses of all priorities, whether they have flow control or not.
+            const bool counts = (info.drivers & mlx5) != 0 ? has_flow_control(deltas_, priority)
+                                                           : find(deltas_, info.of_priority(priority)) != nullptr;
+            if (counts) {
                 any = true;
                 grade(info, info.of_priority(priority), is_required);
             }

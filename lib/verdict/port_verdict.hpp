@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "counters/bar.hpp"
 #include "verdict/delta.hpp"
 
 #include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,13 +39,6 @@ struct PortVerdict {
     std::vector<std::string> detail() const;
 };
 
-/// How much of a counter is too much; more than any of those that are set is.
-struct Bar {
-    std::optional<double> per_job = {}, per_gb = {}, per_hour = {};
-    bool operator==(const Bar &) const = default;
-};
-using Bars = std::map<std::string, Bar>; ///< by the counter's own name, or by that of its family
-
 /// What one port is, what it moved, and the bars. What it refers to must outlive the call only.
 struct PortRules {
     Profile profile = Profile::ib;
@@ -71,7 +64,7 @@ struct PortRules {
 PortVerdict judge_port(const Deltas &deltas, const PortRules &rules);
 
 /// Bytes transmitted and received. From the port's data counters (times four, once); where the port has none from those
-/// of its network device: of RDMA, else all on the wire, else of the priorities with flow control. nullopt where there
+/// of its network device: of RDMA, else all on the wire, else of the priorities with flow control, else of the device. nullopt where there
 /// is no delta.
 std::optional<std::uint64_t> xmit_bytes(const Deltas &deltas);
 std::optional<std::uint64_t> rcv_bytes(const Deltas &deltas);

@@ -56,6 +56,16 @@ TEST(CounterTable, AsksARocePortForTheDesignsCounters) {
     EXPECT_THAT(required_of(PortKind::switch_port, "", Profile::roce), testing::IsEmpty());
 }
 
+TEST(CounterTable, AsksABroadcomPortForItsOwn) {
+    EXPECT_THAT(required_of(PortKind::hca, "bnxt_en", Profile::roce),
+                UnorderedElementsAre("rnr_naks_rcvd", "rx_roce_discards", "seq_err_naks_rcvd", "to_retransmits"));
+}
+TEST(CounterTable, AsksCardsWithoutSuchCountersForNothing) {
+    for (const char *driver : {"ice", "efa", "mlx4_core", "hfi1", ""}) {
+        EXPECT_THAT(required_of(PortKind::hca, driver, Profile::roce), testing::IsEmpty()) << driver;
+    }
+}
+
 TEST(CounterTable, HasTheSpecifiedWidths) {
     EXPECT_EQ(row("SymbolErrorCounter").width, 16);
     EXPECT_EQ(row("LinkErrorRecoveryCounter").width, 8);
@@ -94,7 +104,7 @@ TEST(CounterTable, JudgesWhatItRequiresAndTheTwoKindsOfDisorder) {
         }
     }
     std::set<std::string> expected = required_of(PortKind::hca, "mlx5_core");
-    expected.insert({"implied_nak_seq_err", "out_of_sequence"});
+    expected.insert({"implied_nak_seq_err", "out_of_sequence", "rq_num_oos", "sq_num_oos", "sq_num_rnr", "sq_num_to"});
     EXPECT_EQ(graded, expected);
 }
 TEST(CounterTable, NeverJudgesWaitOrMarks) {

@@ -271,6 +271,38 @@ TEST(RoceProfile, ACardWithoutCongestionCountersIsNoZero) {
     EXPECT_EQ(judge_port({}, rules).word(), "clean") << "a card that has none of the counters is asked for none";
 }
 
+TEST(RoceProfile, OfABroadcomCardGoesByItsOwnCounters) {
+    PortRules rules;
+    rules.profile = Profile::roce;
+    rules.driver = "bnxt_en";
+    rules.bytes = terabyte;
+    Deltas deltas{{"rnr_naks_rcvd", moved(0)}, {"rx_roce_discards", moved(0)}, {"seq_err_naks_rcvd", moved(0)},
+                  {"to_retransmits", moved(0)}, {"rx_pfc_ena_frames_pri0", moved(0)}, {"rx_pfc_ena_frames_pri3", moved(1000001)}};
+    EXPECT_EQ(judge_port(deltas, rules).word(), "congestion");
+    deltas["seq_err_naks_rcvd"] = moved(1);
+    EXPECT_EQ(judge_port(deltas, rules).word(), "transport-retry");
+    deltas.erase("to_retransmits");
+    EXPECT_THAT(judge_port(deltas, rules).detail(), ElementsAre("to_retransmits"));
+}
+
+TEST(Bytes, ComeFromThePortThenRdmaThenTheWireThenThePriorities) {
+    Deltas deltas{{"tx_bytes", moved(1)}};
+    EXPECT_EQ(xmit_bytes(deltas), 1U);
+    deltas["rx_prio3_pause"] = moved(0);
+    deltas["tx_prio3_bytes"] = moved(2);
+    deltas["tx_prio0_bytes"] = moved(70);
+    EXPECT_EQ(xmit_bytes(deltas), 2U) << "of the priority with flow control";
+    deltas["tx_bytes_phy"] = moved(3);
+    EXPECT_EQ(xmit_bytes(deltas), 3U);
+    deltas["tx_vport_rdma_unicast_bytes"] = moved(4);
+    EXPECT_EQ(xmit_bytes(deltas), 4U);
+    deltas["PortXmitData"] = moved(5);
+    EXPECT_EQ(xmit_bytes(deltas), 20U);
+    deltas["PortXmitData"] = none(NoDelta::reset);
+    EXPECT_EQ(xmit_bytes(deltas), std::nullopt) << "another counter counts other things";
+    EXPECT_EQ(rcv_bytes(deltas), std::nullopt);
+}
+
 TEST(RoceProfile, AnInfiniBandPortIsIncompleteAndTheReverse) {
     PortRules rules;
     rules.whole_profile = true;
