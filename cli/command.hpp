@@ -24,6 +24,7 @@ void add_report(CLI::App &app, Context &context);
 void add_snapshot(CLI::App &app, Context &context);
 void add_diff(CLI::App &app, Context &context);
 void add_map(CLI::App &app, Context &context);
+void add_reset(CLI::App &app, Context &context);
 void add_routes(CLI::App &app, Context &context);
 void add_help(CLI::App &app, Context &context);
 

@@ -23,6 +23,7 @@ int run(int argc, char **argv) {
     fabric_check::cli::add_snapshot(app, context);
     fabric_check::cli::add_diff(app, context);
     fabric_check::cli::add_map(app, context);
+    fabric_check::cli::add_reset(app, context);
     fabric_check::cli::add_routes(app, context);
     fabric_check::cli::add_help(app, context);
     app.footer(

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/user.hpp"
 
+#include "base/file.hpp"
 #include "base/text.hpp"
 
 #include <cerrno>
 #include <limits>
 #include <pwd.h>
+#include <unistd.h>
 #include <vector>
 
 namespace fabric_check {
@@ -26,6 +28,29 @@ Result<std::uint32_t> uid_of(const std::string &user) {
     if (error == 0 || error == ENOENT || error == ESRCH || error == EBADF || error == EPERM)
         return Error{Errc::not_found, "no user \"" + printable(user) + "\" here"};
     return Error{Errc::unavailable, errno_error("user \"" + printable(user) + "\"", error).message};
+}
+
+namespace {
+
+std::string name_of(std::uint32_t uid) {
+    std::vector<char> buffer(16384);
+    passwd entry{};
+    passwd *found = nullptr;
+    return getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr
+               ? printable(entry.pw_name)
+               : "uid " + std::to_string(uid);
+}
+
+} // namespace
+
+std::string who_runs_this() {
+    const auto text = read_file("/proc/self/loginuid", 64);
+    const auto login = text ? parse_u64(trim(*text)) : std::nullopt;
+    const std::string self = name_of(geteuid());
+    // All ones: nobody logged in, a service or a container.
+    return login && *login < std::numeric_limits<std::uint32_t>::max() && *login != geteuid()
+               ? name_of(static_cast<std::uint32_t>(*login)) + " as " + self
+               : self;
 }
 
 } // namespace fabric_check

@@ -12,4 +12,7 @@ namespace fabric_check {
 /// Errc::unavailable: who is there cannot be found out now.
 Result<std::uint32_t> uid_of(const std::string &user);
 
+/// Who started this process, for logs: who logged in where the kernel knows ("ada as root"), else the user it runs as.
+std::string who_runs_this();
+
 } // namespace fabric_check

@@ -232,6 +232,15 @@ LinkRate PortInfo::rate(bool extended) const {
     return link_rate(lanes, name);
 }
 
+std::uint16_t counter_select(std::string_view counter) noexcept {
+    static constexpr std::string_view bits[] = {
+        "SymbolErrorCounter",          "LinkErrorRecoveryCounter", "LinkDownedCounter",        "PortRcvErrors",
+        "PortRcvRemotePhysicalErrors", "PortRcvSwitchRelayErrors", "PortXmitDiscards",         "PortXmitConstraintErrors",
+        "PortRcvConstraintErrors",     "LocalLinkIntegrityErrors", "ExcessiveBufferOverrunErrors", "VL15Dropped"};
+    const auto *at = std::find(std::begin(bits), std::end(bits), counter);
+    return at == std::end(bits) ? std::uint16_t{0} : static_cast<std::uint16_t>(1U << (at - std::begin(bits)));
+}
+
 unsigned SwitchInfo::blocks() const noexcept {
     unsigned top = std::min<unsigned>(linear_fdb_top, highest_unicast_lid);
     if (linear_fdb_cap > 0)

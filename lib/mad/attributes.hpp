@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace fabric_check::mad {
 
@@ -48,6 +49,9 @@ void decode_port_counters_extended(const PmaCapabilities &caps, unsigned port, D
 /// The same counters, with the reason why there are none.
 void missing_port_counters(const PmaCapabilities &caps, Absence why, Counters &into);
 void missing_port_counters_extended(const PmaCapabilities &caps, Absence why, Counters &into);
+
+/// The bit of an error counter in PortCounters' CounterSelect (IBA vol. 1, 16.1.3.5); 0: it has none, or counts traffic.
+std::uint16_t counter_select(std::string_view counter) noexcept;
 
 struct PortInfo {
     std::uint16_t lid = 0;

@@ -28,12 +28,15 @@ Mad build(const Request &request, std::uint32_t id) {
     mad_set_field(mad.data(), 0, IB_MAD_BASEVER_F, 1);
     mad_set_field(mad.data(), 0, IB_MAD_MGMTCLASS_F, static_cast<std::uint32_t>(class_number(request.mad_class)));
     mad_set_field(mad.data(), 0, IB_MAD_CLASSVER_F, 1);
-    mad_set_field(mad.data(), 0, IB_MAD_METHOD_F, IB_MAD_METHOD_GET);
+    mad_set_field(mad.data(), 0, IB_MAD_METHOD_F,
+                  request.reset != 0 ? IB_MAD_METHOD_SET : IB_MAD_METHOD_GET);
     mad_set_field64(mad.data(), 0, IB_MAD_TRID_F, id);
     mad_set_field(mad.data(), 0, IB_MAD_ATTRID_F, request.attribute);
     mad_set_field(mad.data(), 0, IB_MAD_ATTRMOD_F, request.modifier);
     if (request.mad_class == MadClass::gmp)
         mad_set_field(mad.data(), static_cast<int>(data_offset), IB_PC_PORT_SELECT_F, request.port_select);
+    if (request.reset != 0)
+        mad_set_field(mad.data(), static_cast<int>(data_offset), IB_PC_COUNTER_SELECT_F, request.reset);
     return mad;
 }
 

@@ -25,7 +25,7 @@ enum class Outcome : std::uint8_t {
 Absence absence_of(Outcome outcome) noexcept; ///< not for Outcome::ok
 const char *words(Outcome outcome) noexcept;  ///< "refused", "no answer", ...: for reports; not for Outcome::ok
 
-/// An attribute to Get. Payload fields other than `port_select` are zero.
+/// An attribute to Get. Payload fields other than those named here are zero.
 struct Request {
     MadClass mad_class = MadClass::smp;
     std::uint16_t lid = 0;
@@ -34,6 +34,8 @@ struct Request {
     std::uint8_t port_select = 0; ///< GMPs: PortSelect of the PMA attributes
     /// A question that the other side may well drop (vendor attributes): one try, and silence does not give up the LID.
     bool probe = false;
+    /// Of PortCounters: a Set that zeroes the counters of these CounterSelect bits, and nothing else; 0: a Get.
+    std::uint16_t reset = 0;
 };
 
 struct Reply {

@@ -5,7 +5,10 @@
 #include "fake_transport.hpp"
 #include "mad/attributes.hpp"
 
+#include <map>
 #include <set>
+#include <string>
+#include <tuple>
 
 namespace fabric_check::mad {
 
@@ -20,6 +23,9 @@ struct FakeSwitches {
     std::optional<std::uint16_t> adaptive_status = std::uint16_t{0x0c}; ///< nothing: silence; 0: answered
     bool adaptive_enabled = false;
     std::chrono::milliseconds delay{1};
+    /// Counters of PortCounters by LID, port and name; a Set zeroes those it selects, unless `stubborn`.
+    std::map<std::tuple<std::uint16_t, unsigned, std::string>, std::uint32_t> counters;
+    bool stubborn = false;
 
     explicit FakeSwitches(fabric::Map truth) : map(std::move(truth)) {
         transport.answer = [this](const Sent &sent) { return answer(sent); };
@@ -35,6 +41,23 @@ struct FakeSwitches {
         if (!status)
             return {{std::chrono::milliseconds(500), timeout_of(sent)}};
         return {{delay, reply_to(sent, data, *status)}};
+    }
+
+    void tell_counters(const Sent &sent, std::uint8_t *raw) {
+        static const std::map<std::string, MAD_FIELDS> fields{{"SymbolErrorCounter", IB_PC_ERR_SYM_F},
+                                                              {"LinkDownedCounter", IB_PC_LINK_DOWNED_F},
+                                                              {"PortXmitDiscards", IB_PC_XMT_DISCARDS_F}};
+        Mad request = sent.mad;
+        const bool set = mad_get_field(request.data(), 0, IB_MAD_METHOD_F) == IB_MAD_METHOD_SET;
+        const std::uint32_t selected = mad_get_field(request.data(), 64, IB_PC_COUNTER_SELECT_F);
+        for (auto &[where, value] : counters) {
+            const auto &[lid, port, name] = where;
+            if (lid != sent.to.lid || port != sent.port_select)
+                continue;
+            if (set && !stubborn && (selected & counter_select(name)) != 0)
+                value = 0;
+            mad_set_field(raw, 0, fields.at(name), value);
+        }
     }
 
     std::pair<std::vector<std::uint8_t>, std::optional<std::uint16_t>> data_for(const Sent &sent) {
@@ -53,6 +76,7 @@ struct FakeSwitches {
             } else if (sent.attribute == attribute::port_counters) {
                 mad_set_field(raw, 0, IB_PC_ERR_SYM_F, value);
                 mad_set_field(raw, 0, IB_PC_XMT_WAIT_F, value);
+                tell_counters(sent, raw);
             } else if (sent.attribute == attribute::port_counters_extended) {
                 mad_set_field64(raw, 0, IB_PC_EXT_XMT_BYTES_F, (1ULL << 40U) + value);
             } else {
