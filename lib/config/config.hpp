@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "counters/bar.hpp"
 #include "snapshot/model.hpp"
 
 #include <cstdint>
@@ -77,6 +78,7 @@ struct Config {
         double hot_share = 0.8;                    ///< of the payload ceiling
         double own_share = 0.5;                    ///< of a hot port's bytes
         double bit_error_rate = 1e-12;
+        Bars counters;                             ///< the site's own, by canonical name of the counter or its family
     } thresholds;
 
     struct Ports {
@@ -89,6 +91,15 @@ struct Config {
         std::string speed;                         ///< "HDR"; empty: none
         std::string pcie;                          ///< "16x 16GT/s"; empty: none
     } policy;
+
+    /// A link with a fault that the site knows of.
+    struct KnownLink {
+        std::string ticket;
+        std::int64_t until = 0; ///< seconds since the epoch: no longer known from then on
+        bool operator==(const KnownLink &) const = default;
+    };
+    using Known = std::map<std::string, KnownLink>; ///< by the link's name, or that of one of its ends
+    Known known;
 
     std::map<std::string, double> payload_ceilings; ///< GiB/s by "4X HDR", the site's own; others: default_payload_ceilings()
 

@@ -168,7 +168,15 @@ const std::vector<Section> &sections() {
          "listed may sign from anywhere.",
          true},
         {"slurm", "Slurm itself.", false},
-        {"thresholds", "Where the verdicts draw their lines.", false},
+        {"thresholds",
+         "Where the verdicts draw their lines. A counter's own name sets its bar, more than which is too much: "
+         "packet_seq_err = { per_job = 10, per_gb = 0.1, per_hour = 5 }, one of them at least. Without it no event of a "
+         "fault is tolerated.",
+         false},
+        {"known",
+         "Links with a fault that the site knows of: \"leaf03:17<->node07/mlx5_0:1\" = { ticket = \"HW-12\", until = "
+         "2030-12-31 }; one end suffices. Until that day has passed, physical findings there are shown and decide nothing.",
+         true},
         {"ports", "Which ports of the nodes belong to jobs.", false},
         {"policy", "What links and slots should at least run at.", false},
         {"payload_ceilings",

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "base/user.hpp"
 #include "config/keys.hpp"
+#include "counters/table.hpp"
 #include "sources/sysfs.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <arpa/inet.h>
+#include <chrono>
 #include <cmath>
 
 namespace fabric_check {
@@ -198,6 +200,9 @@ private:
                 return {};
             }
         }
+        if (section == "thresholds" && find_counter(name) != nullptr) {
+            return bar(name, node);
+        }
         const std::string path = dotted(section, name);
         for (const Section &known : config::sections()) {
             if (known.name == path) {
@@ -226,13 +231,16 @@ private:
                 names.push_back(fmt::format("[{}]", name));
             }
         }
-        return fmt::format("{}", fmt::join(names, ", "));
+        return fmt::format("{}{}", fmt::join(names, ", "),
+                           section == "thresholds" ? ", or a counter as in packet_seq_err = { per_job = 10 }" : "");
     }
 
     void free_table(const std::string &section, const toml::table &values) {
         for (const auto &[toml_key, node] : values) {
             const std::string name(toml_key.str());
-            keep(section == "payload_ceilings" ? ceiling(name, node) : addresses(name, node));
+            keep(section == "payload_ceilings" ? ceiling(name, node)
+                 : section == "known"          ? known(name, node)
+                                               : addresses(name, node));
         }
     }
 
@@ -246,6 +254,43 @@ private:
             return error(node, dotted("payload_ceilings", kind), "not a payload rate", "above 0 to 10000 GiB/s");
         }
         config_.payload_ceilings[kind] = *value;
+        return {};
+    }
+
+    Status bar(const std::string &counter, const toml::node &node) {
+        constexpr std::string_view valid = "{ per_job = N, per_gb = N, per_hour = N }, one of them at least, each 0 or more";
+        const toml::table *values = node.as_table();
+        if (values == nullptr || values->empty()) {
+            return error(node, dotted("thresholds", counter), "not a bar", valid);
+        }
+        Bar bar;
+        for (const auto &[key, value] : *values) {
+            const auto number = value.is_number() ? value.value<double>() : std::nullopt;
+            auto *target = key.str() == "per_job" ? &bar.per_job : key.str() == "per_gb" ? &bar.per_gb : &bar.per_hour;
+            if ((target == &bar.per_hour && key.str() != "per_hour") || !number || !(*number >= 0) ||
+                !std::isfinite(*number)) {
+                return error(value, fmt::format("thresholds.{}.{}", counter, key.str()), "not a bar", valid);
+            }
+            *target = number;
+        }
+        const CounterInfo *row = find_counter(counter);
+        config_.thresholds.counters[row->is_family() ? counter : std::string(row->name)] = bar;
+        return {};
+    }
+
+    Status known(const std::string &link, const toml::node &node) {
+        constexpr std::string_view valid = "{ ticket = \"...\", until = 2030-12-31 }, both of them";
+        const toml::table *values = node.as_table();
+        const auto ticket = values != nullptr ? (*values)["ticket"].value_exact<std::string>() : std::nullopt;
+        const auto until = values != nullptr ? (*values)["until"].value_exact<toml::date>() : std::nullopt;
+        if (!ticket || ticket->empty() || !until || values->size() != 2) {
+            return error(node, dotted("known", link), "not a known link", valid);
+        }
+        // Known to the end of that day, UTC.
+        const std::chrono::sys_days day = std::chrono::year_month_day(
+            std::chrono::year(until->year), std::chrono::month(until->month), std::chrono::day(until->day));
+        const auto end = day + std::chrono::days(1);
+        config_.known[link] = {printable(*ticket), std::chrono::sys_seconds(end).time_since_epoch().count()};
         return {};
     }
 

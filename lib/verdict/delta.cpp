@@ -62,6 +62,10 @@ const char *to_string(NoDelta why) noexcept {
         return "reset";
     case NoDelta::saturated:
         return "saturated";
+    case NoDelta::frozen:
+        return "frozen while the port moved data";
+    case NoDelta::implausible:
+        return "implausible: more than the link carries in the time";
     case NoDelta::width_changed:
         break;
     }

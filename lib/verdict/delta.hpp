@@ -22,6 +22,8 @@ enum class NoDelta : std::uint8_t {
     reset,         ///< it went down: somebody reset it
     saturated,     ///< the after-value is at its verified cap
     width_changed, ///< read from fields of different width: two counters, not one
+    frozen,        ///< it stood still while its port moved data
+    implausible,   ///< more than the link carries in the time
 };
 const char *to_string(NoDelta why) noexcept; ///< "reset", "saturated", "absent at start", ...
 

@@ -69,7 +69,8 @@ public:
                 continue;
             }
             findings_.push_back({live.layer == Layer::physical ? link_of(set_, port) : port.where, live.counter,
-                                 live.delta, live.layer, true, "", end});
+                                 live.delta, live.layer, true,
+                                 live.bar == "0" ? std::string() : "more than " + live.bar, end});
         }
         for (const Unread &counter : port.verdict.unread) {
             if (counter.layer == Layer::physical && port.rebooted && counter.reason == to_string(NoDelta::reset)) {

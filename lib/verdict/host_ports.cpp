@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "verdict/port_use.hpp"
 #include "verdict/ports.hpp"
+#include "verdict/trust.hpp"
 
 #include <fmt/format.h>
 
@@ -146,6 +147,8 @@ private:
         if (start != nullptr && end != nullptr) {
             ++set_.cover.ports_seen;
             result.seconds = seconds_between(node.start->time_ns, node.end->time_ns);
+            result.start_ns = node.start->time_ns;
+            result.end_ns = node.end->time_ns;
             judge(port, rebooted, result);
             if (choice.use == PortUse::idle) {
                 only_faults(result);
@@ -164,6 +167,8 @@ private:
 
     void judge(const HcaPort &port, bool rebooted, PortResult &result) {
         result.deltas = deltas_of(result.host_start->counters, result.host_end->counters);
+        distrust_data(result.deltas, std::max(result.host_start->rate.data_gbps, result.host_end->rate.data_gbps),
+                      result.seconds);
         if (rebooted) {
             // The counters began again at zero; a larger value afterwards proves as little as a smaller one.
             for (auto &[name, delta] : result.deltas) {
@@ -181,13 +186,14 @@ private:
             return grading_.adaptive_routing == AdaptiveRouting::on && info.name == "out_of_sequence";
         };
         rules.congestion_per_gb = grading_.congestion_per_gb;
+        rules.bars = grading_.bars;
+        rules.seconds = result.seconds;
         rules.min_bytes = grading_.min_bytes;
         if (result.xmit_bytes && result.rcv_bytes) {
             rules.bytes = *result.xmit_bytes + *result.rcv_bytes;
         }
         rules.sent = result.xmit_bytes;
         rules.received = result.rcv_bytes;
-        rules.seconds = result.seconds;
         result.verdict = judge_port(result.deltas, rules);
         if (!driver_has_retry_counters(port.driver)) {
             without_retries_.push_back(result.where);

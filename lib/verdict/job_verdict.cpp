@@ -4,6 +4,7 @@
 #include "verdict/advice.hpp"
 #include "verdict/findings.hpp"
 #include "verdict/hot.hpp"
+#include "verdict/known.hpp"
 #include "verdict/links.hpp"
 #include "verdict/ports.hpp"
 #include "verdict/precedence.hpp"
@@ -130,7 +131,7 @@ JobVerdict judge_job(const JobEvidence &evidence, const Config &config) {
     verdict.adaptive_routing = adaptive_routing_of(evidence, config);
     const fabric::Query query = job_query(evidence, config);
     const Grading grading{config.thresholds.congestion_per_gb, config.thresholds.min_traffic_mb * megabyte,
-                          verdict.adaptive_routing, config.ports};
+                          verdict.adaptive_routing, config.ports, &config.thresholds.counters};
 
     PortSet set(evidence.map);
     add_host_ports(evidence, grading, set);
@@ -184,6 +185,7 @@ JobVerdict judge_job(const JobEvidence &evidence, const Config &config) {
     std::stable_sort(verdict.unread.begin(), verdict.unread.end(), [](const UnreadCounter &a, const UnreadCounter &b) {
         return std::tuple(a.layer, !a.incomplete) < std::tuple(b.layer, !b.incomplete);
     });
+    set_known_aside(config.known, evidence.job.end, findings, verdict.unread);
     const Ruling ruling = rule(findings, verdict.unread, without_traffic(set, grading.min_bytes));
     verdict.verdict = ruling.verdict;
     if (set.cover.ports_seen > 0) { // of nothing read there is no rest to judge

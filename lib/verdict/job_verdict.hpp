@@ -106,6 +106,7 @@ struct PortResult {
     std::uint8_t map_port = 0;
     int peer = -1;     ///< index of the result at the other end of the link; -1: not among the results
     double seconds = 0; ///< between the two readings; 0: not known (clocks)
+    std::int64_t start_ns = 0, end_ns = 0; ///< wall clock of the two readings
     bool rebooted = false; ///< this host, or the one at the other end, rebooted or lost its slurmd during the job
     bool on_route = true; ///< false: a group's idle member, read for the spread only
     PortVerdict verdict;

@@ -36,6 +36,7 @@ struct Grading {
     std::uint64_t min_bytes = 0;
     AdaptiveRouting adaptive_routing = AdaptiveRouting::unknown;
     Config::Ports ports = {};
+    const Bars *bars = nullptr; ///< must outlive it
 };
 
 /// The ports of the job's nodes that count (PortChoices), each judged by its own profile: InfiniBand or RoCE.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "verdict/ports.hpp"
+#include "verdict/trust.hpp"
 
 #include "sources/scout.hpp"
 
@@ -170,6 +171,8 @@ private:
         result.switch_start = start != start_.end() ? start->second : nullptr;
         result.switch_end = end != end_.end() ? end->second : nullptr;
         result.seconds = set_.scout_seconds;
+        result.start_ns = evidence_.scout.start->time_ns;
+        result.end_ns = evidence_.scout.end->time_ns;
         set_.cover.ports_expected += on_route ? 1 : 0;
         if (was_read(result.switch_start) && was_read(result.switch_end)) {
             set_.cover.ports_seen += on_route ? 1 : 0;
@@ -205,11 +208,15 @@ private:
 
     void judge(PortResult &result) const {
         result.deltas = deltas_of(result.switch_start->counters, result.switch_end->counters);
+        distrust_data(result.deltas, std::max(result.switch_start->rate.data_gbps, result.switch_end->rate.data_gbps),
+                      result.seconds);
         result.xmit_bytes = xmit_bytes(result.deltas);
         result.rcv_bytes = rcv_bytes(result.deltas);
         PortRules rules;
         rules.kind = PortKind::switch_port;
         rules.congestion_per_gb = grading_.congestion_per_gb;
+        rules.bars = grading_.bars;
+        rules.seconds = result.seconds;
         rules.min_bytes = grading_.min_bytes;
         if (result.xmit_bytes && result.rcv_bytes) {
             rules.bytes = *result.xmit_bytes + *result.rcv_bytes;
@@ -270,6 +277,7 @@ void join_links(const JobEvidence &evidence, PortSet &set) {
             port.peer = peer->second;
         }
     }
+    compare_ends(set);
     std::vector<std::pair<std::optional<std::uint64_t>, std::optional<std::uint64_t>>> own;
     own.reserve(set.ports.size());
     for (const PortResult &port : set.ports) {

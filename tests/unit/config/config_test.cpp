@@ -197,6 +197,42 @@ TEST(ParseConfig, EscapesHostileKeys) {
     EXPECT_THAT(error_of("\"a\\u001b\" = 1\n"), HasSubstr("key 'a\\x1b'"));
 }
 
+TEST(ParseConfig, TakesBarsByTheCountersOwnNames) {
+    const Bars bars = parsed("[thresholds]\nsymbol_error = { per_job = 10 }\n"
+                             "rx_prio3_pause = { per_gb = 0.5, per_hour = 7 }\n\"rx_prio<n>_pause\" = { per_gb = 0 }\n")
+                          .thresholds.counters;
+    const Bars expected{{"SymbolErrorCounter", {.per_job = 10}},
+                        {"rx_prio3_pause", {.per_job = {}, .per_gb = 0.5, .per_hour = 7}},
+                        {"rx_prio<n>_pause", {.per_job = {}, .per_gb = 0}}};
+    EXPECT_EQ(bars, expected);
+}
+TEST(ParseConfig, RefusesBarsThatAreNone) {
+    for (const char *bar : {"10", "{}", "{ per_job = -1 }", "{ per_job = nan }", "{ per_job = inf }", "{ per_day = 1 }",
+                            "{ per_job = \"1\" }"}) {
+        EXPECT_THAT(error_of(std::string("[thresholds]\npacket_seq_err = ") + bar + "\n"),
+                    testing::AllOf(HasSubstr("f.toml:2: key 'thresholds.packet_seq_err"),
+                                   HasSubstr("not a bar; valid: { per_job = N")))
+            << bar;
+    }
+    EXPECT_THAT(error_of("[thresholds]\npacket_sec_err = { per_job = 1 }\n"),
+                testing::AllOf(HasSubstr("f.toml:2: key 'thresholds.packet_sec_err': not known"),
+                               HasSubstr("or a counter as in packet_seq_err = { per_job = 10 }")));
+}
+TEST(ParseConfig, TakesKnownLinksToTheEndOfTheirDay) {
+    const auto known = parsed("[known]\n\"SwitchA:7<->node07/mlx5_0:1\" = { ticket = \"HW-12\", until = 2026-12-31 }\n").known;
+    const Config::Known expected{{"SwitchA:7<->node07/mlx5_0:1", {"HW-12", 1798761600}}};
+    EXPECT_EQ(known, expected);
+}
+TEST(ParseConfig, RefusesKnownLinksWithoutTicketOrDay) {
+    for (const char *link : {"\"HW-12\"", "{ ticket = \"HW-12\" }", "{ until = 2026-12-31 }", "{ ticket = \"\", until = 2026-12-31 }",
+                             "{ ticket = \"HW-12\", until = \"2026-12-31\" }", "{ ticket = 1, until = 2026-12-31 }",
+                             "{ ticket = \"x\", until = 2026-12-31, by = \"y\" }"}) {
+        EXPECT_THAT(error_of(std::string("[known]\n\"A:1\" = ") + link + "\n"),
+                    HasSubstr("f.toml:2: key 'known.A:1': not a known link; valid: { ticket = "))
+            << link;
+    }
+}
+
 TEST(DefaultPayloadCeilings, ScaleWithTheDataRateFromTheMeasuredOne) {
     const auto &all = default_payload_ceilings();
     EXPECT_DOUBLE_EQ(all.at("4X HDR"), 22.6);

@@ -195,7 +195,7 @@ const Row rows[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Table, Runbook, testing::ValuesIn(rows));
 
-class Files : public testing::Test {
+class RunbookFiles : public testing::Test {
 protected:
     Diff compare(DiffOptions options) const {
         const auto before = load(directory_.path("before")), after = load(directory_.path("after"));
@@ -215,7 +215,7 @@ protected:
     TemporaryDirectory directory_;
 };
 
-TEST_F(Files, OfOneProfileAreIncompleteByTheOther) {
+TEST_F(RunbookFiles, OfOneProfileAreIncompleteByTheOther) {
     both(Profile::ib, healthy(Profile::ib), healthy(Profile::ib));
     const Diff as_roce = compare(with(Profile::roce));
     EXPECT_EQ(as_roce.verdict, "incomplete");
@@ -231,7 +231,7 @@ TEST_F(Files, OfOneProfileAreIncompleteByTheOther) {
                             "SymbolErrorCounter"));
     EXPECT_THAT(diff_text(as_ib, false), HasSubstr("judge it with --profile roce"));
 }
-TEST_F(Files, SayWhichToolReadsWhatNeitherSideHas) {
+TEST_F(RunbookFiles, SayWhichToolReadsWhatNeitherSideHas) {
     Values values = healthy(Profile::ib);
     std::erase_if(values, [](const auto &value) { return is_queue_counter(value.first); });
     both(Profile::ib, values, values);
@@ -240,14 +240,14 @@ TEST_F(Files, SayWhichToolReadsWhatNeitherSideHas) {
     EXPECT_THAT(text, HasSubstr("fabric-check snapshot"));
     EXPECT_THAT(text, Not(HasSubstr("with the same tools")));
 }
-TEST_F(Files, SayTheSameToolsOnlyWhereOneSideHasIt) {
+TEST_F(RunbookFiles, SayTheSameToolsOnlyWhereOneSideHasIt) {
     Values after = healthy(Profile::ib);
     after.erase("PortRcvErrors");
     both(Profile::ib, healthy(Profile::ib), after);
     EXPECT_THAT(diff_text(compare(with(Profile::ib)), false), HasSubstr("take both readings with the same tools"));
 }
 
-TEST_F(Files, HoldPausesAgainstWhatWentTheOtherWay) {
+TEST_F(RunbookFiles, HoldPausesAgainstWhatWentTheOtherWay) {
     Values before = healthy(Profile::roce), after = before;
     before["tx_bytes_phy"] = before["rx_bytes_phy"] = 0;
     after["tx_bytes_phy"] = 10 * gigabyte;
@@ -259,7 +259,7 @@ TEST_F(Files, HoldPausesAgainstWhatWentTheOtherWay) {
     EXPECT_EQ(result.bytes, 1010 * gigabyte);
     EXPECT_THAT(diff_text(result, false), HasSubstr("congestion (over 1000 per GB)"));
 }
-TEST_F(Files, WithDataCountersThatWereResetAreNeitherCleanNorEmpty) {
+TEST_F(RunbookFiles, WithDataCountersThatWereResetAreNeitherCleanNorEmpty) {
     Values before = healthy(Profile::ib), after = before;
     before["PortXmitData"] = before["PortRcvData"] = 5000;
     after["PortXmitData"] = after["PortRcvData"] = 10;
@@ -273,7 +273,7 @@ TEST_F(Files, WithDataCountersThatWereResetAreNeitherCleanNorEmpty) {
     EXPECT_TRUE(nlohmann::json::parse(diff_json(result))["bytes"].is_null());
     EXPECT_EQ(compare(with(std::nullopt)).verdict, "clean") << "--bytes tells what was moved";
 }
-TEST_F(Files, WithFullDataCountersSayThatTheyAreFull) {
+TEST_F(RunbookFiles, WithFullDataCountersSayThatTheyAreFull) {
     Values values = healthy(Profile::ib);
     values["PortXmitData"] = values["PortRcvData"] = 4294967295;
     both(Profile::ib, values, values);
@@ -281,7 +281,7 @@ TEST_F(Files, WithFullDataCountersSayThatTheyAreFull) {
     EXPECT_EQ(result.verdict, "unusable");
     EXPECT_THAT(diff_text(result, false), HasSubstr("bytes not known (saturated)"));
 }
-TEST_F(Files, WithResetDataCountersStillListWhatIsLive) {
+TEST_F(RunbookFiles, WithResetDataCountersStillListWhatIsLive) {
     Values before = healthy(Profile::ib), after = before;
     before["PortXmitData"] = before["PortRcvData"] = 5000;
     after["PortXmitData"] = after["PortRcvData"] = 10;
@@ -290,7 +290,7 @@ TEST_F(Files, WithResetDataCountersStillListWhatIsLive) {
     EXPECT_EQ(compare(with(std::nullopt, std::nullopt)).verdict, "physical");
 }
 
-TEST_F(Files, OfASwitchPortAloneNeedNoRetryCounters) {
+TEST_F(RunbookFiles, OfASwitchPortAloneNeedNoRetryCounters) {
     Values values = healthy(Profile::ib);
     std::string text = "# Port counters: Lid 4 port 25 (CapMask: 0x1300)\n";
     for (const auto &[name, value] : values) {
@@ -304,7 +304,7 @@ TEST_F(Files, OfASwitchPortAloneNeedNoRetryCounters) {
     hca.kind = PortKind::hca;
     EXPECT_EQ(compare(hca).verdict, "incomplete");
 }
-TEST_F(Files, OfACardsPortOneAreASwitchesWhenTold) {
+TEST_F(RunbookFiles, OfACardsPortOneAreASwitchesWhenTold) {
     Values values = healthy(Profile::ib);
     std::erase_if(values, [](const auto &value) { return is_queue_counter(value.first); });
     both(Profile::ib, values, values);
@@ -314,7 +314,7 @@ TEST_F(Files, OfACardsPortOneAreASwitchesWhenTold) {
     EXPECT_EQ(compare(told).verdict, "clean");
 }
 
-class Snapshots : public Files {
+class Snapshots : public RunbookFiles {
 protected:
     static NodeSnapshot snapshot(std::int64_t time_ns, const char *boot, LinkLayer layer = LinkLayer::infiniband) {
         NodeSnapshot taken;
@@ -380,7 +380,7 @@ TEST_F(Snapshots, OfMixedNodesGradeEachPortByItsOwn) {
     EXPECT_EQ(nlohmann::json::parse(diff_json(result))["profile"], "mixed");
 }
 
-TEST_F(Files, TellTheReasonsOfDiscardsApart) {
+TEST_F(RunbookFiles, TellTheReasonsOfDiscardsApart) {
     Values before = healthy(Profile::ib), after = before;
     after["PortXmitDiscards"] += 5;
     both(Profile::ib, before, after);
@@ -390,7 +390,7 @@ TEST_F(Files, TellTheReasonsOfDiscardsApart) {
     both(Profile::ib, before, after);
     EXPECT_THAT(diff_text(compare(with(Profile::ib)), false), HasSubstr("a port that was not active"));
 }
-TEST_F(Files, SayWhatToDoNextInEveryLayer) {
+TEST_F(RunbookFiles, SayWhatToDoNextInEveryLayer) {
     const struct {
         Profile profile;
         const char *counter, *next;

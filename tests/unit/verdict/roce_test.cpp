@@ -79,11 +79,11 @@ TEST(RoceJobVerdict, TellsTheTimePausedFromDurationsOnly) {
     job.moves(1, "rx_prio3_pause", 9000);
     job.moves(1, "rx_prio3_pause_duration", 12300000); // 12.3 of 100 s, in microseconds
     const JobVerdict verdict = job.judge();
-    EXPECT_EQ(testing::note_of(verdict, "node01/mlx5_0:1", "rx_prio3_pause"), "paused 12.3 % of the time");
+    EXPECT_EQ(testing::note_of(verdict, "node01/mlx5_0:1", "rx_prio3_pause"), "more than 1000 per GB; paused 12.3 % of the time");
     EXPECT_THAT(verdict.notes, Contains("node01/mlx5_0:1 was held back by its switch 12.3 % of the time "
                                         "(rx_prio3_pause_duration)"));
     job.everywhere([](HcaPort &port) { port.counters.erase("rx_prio3_pause_duration"); });
-    EXPECT_EQ(testing::note_of(job.judge(), "node01/mlx5_0:1", "rx_prio3_pause"), "");
+    EXPECT_EQ(testing::note_of(job.judge(), "node01/mlx5_0:1", "rx_prio3_pause"), "more than 1000 per GB");
 }
 TEST(RoceJobVerdict, DoesNotBelieveMorePauseThanTime) {
     RoceJob job;
@@ -104,7 +104,7 @@ TEST(RoceJobVerdict, KnowsPausesOfTheWholePort) {
     job.moves(3, "rx_global_pause_duration", 50000000);
     const JobVerdict verdict = job.judge();
     EXPECT_EQ(verdict.verdict, "congestion");
-    EXPECT_EQ(testing::note_of(verdict, "node03/mlx5_0:1", "rx_global_pause"), "paused 50.0 % of the time");
+    EXPECT_EQ(testing::note_of(verdict, "node03/mlx5_0:1", "rx_global_pause"), "more than 1000 per GB; paused 50.0 % of the time");
 }
 TEST(RoceJobVerdict, WithoutFlowControlAnywhereIsIncompleteAndNotZero) {
     RoceJob job;
