@@ -47,7 +47,7 @@ expect_field "$line" fabric congestion
 expect_field "$line" why tx_prio3_pause+900000
 text=$(lab exec fabric-check report "$job")
 expect_match "$text" 'node01/mlx5_0:1 is a slow receiver' "the report"
-expect_match "$text" 'paused [0-9.]+ % of the' "the report"
+expect_match "$text" 'paused[[:space:]]+[0-9.]+[[:space:]]+%' "the report"
 pass "tx pause is a slow receiver"
 
 # --- flow control off on one node: not zero, but not known
