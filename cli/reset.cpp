@@ -32,19 +32,22 @@ std::string where_of(const fabric::Map &map, const fabric::PeggedCounter &counte
 }
 
 std::string state_of(const fabric::PeggedCounter &counter, bool applied) {
-    return !applied ? "at its cap" : counter.reset ? "was at its cap, reset" : "at its cap, not reset: " + counter.problem;
+    return !applied        ? "at its cap"
+           : counter.reset ? "was at its cap, reset"
+                           : "at its cap, not reset: " + counter.problem;
 }
 
 void print_text(const fabric::Map &map, const fabric::Pegged &pegged, bool applied) {
     for (const auto &counter : pegged.counters)
-        std::cout << fmt::format("{:<24} {:<28} {:>6}  {}; link {}\n", printable(where_of(map, counter)), counter.counter,
-                                 counter.value, state_of(counter, applied),
+        std::cout << fmt::format("{:<24} {:<28} {:>6}  {}; link {}\n", printable(where_of(map, counter)),
+                                 counter.counter, counter.value, state_of(counter, applied),
                                  printable(fabric::link_name(map, counter.node, counter.port)));
     if (pegged.counters.empty())
         std::cout << "No error counter of a switch port stands at its cap.\n";
     else if (!applied)
-        std::cout << "Nothing was reset. Each of them makes every job over its link unusable; with --apply --reason TEXT\n"
-                     "they, and nothing else, are set to zero, and their values are logged.\n";
+        std::cout
+            << "Nothing was reset. Each of them makes every job over its link unusable; with --apply --reason TEXT\n"
+               "they, and nothing else, are set to zero, and their values are logged.\n";
 }
 
 void print_json(const fabric::Map &map, const fabric::Pegged &pegged, bool applied) {
@@ -86,8 +89,9 @@ int run(const Options &options, const Context &context) {
         Log log({.ident = "fabric-check", .file = config->log_file, .syslog = config->syslog, .standard_error = false});
         for (const auto &counter : pegged.counters)
             log.info(fmt::format("reset --pegged: {} {}: value was {}: {}; by {}: {}", where_of(*map, counter),
-                                 counter.counter, counter.value, counter.reset ? "reset" : "not reset: " + counter.problem,
-                                 who_runs_this(), printable(options.reason)));
+                                 counter.counter, counter.value,
+                                 counter.reset ? "reset" : "not reset: " + counter.problem, who_runs_this(),
+                                 printable(options.reason)));
     }
     context.json ? print_json(*map, pegged, options.apply) : print_text(*map, pegged, options.apply);
     for (const auto &problem : pegged.problems)
@@ -96,7 +100,7 @@ int run(const Options &options, const Context &context) {
                                     [](const fabric::PeggedCounter &counter) { return !counter.reset; });
     if (options.apply)
         return failed ? exit_status::environment : exit_status::done;
-    return !pegged.counters.empty() ? exit_status::finding
+    return !pegged.counters.empty()   ? exit_status::finding
            : !pegged.problems.empty() ? exit_status::no_answer
                                       : exit_status::done;
 }
@@ -106,7 +110,8 @@ int run(const Options &options, const Context &context) {
 void add_reset(CLI::App &app, Context &context) {
     auto options = std::make_shared<Options>();
     CLI::App *command = app.add_subcommand("reset", "Reset, and only reset, switch counters that stand at their cap");
-    command->add_flag("--pegged", options->pegged, "Error counters at their cap, of all switch ports in the map; required");
+    command->add_flag("--pegged", options->pegged,
+                      "Error counters at their cap, of all switch ports in the map; required");
     command->add_flag("--apply", options->apply, "Do it; without, they are only listed");
     command->add_option("--reason", options->reason, "Why, for the log; required with --apply")->type_name("TEXT");
     command->callback([options, &context] { context.exit_code = run(*options, context); });

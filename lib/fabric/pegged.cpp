@@ -42,8 +42,7 @@ Pegged find_pegged(mad::Engine &engine, const Map &map, Deadline deadline) {
             reader.ask(node.lid, port, [&found, &silent, n, port](const mad::PortReading &reading) {
                 const auto symbols = reading.counters.find("SymbolErrorCounter");
                 if (symbols == reading.counters.end() || !symbols->second.value) {
-                    const Absence why =
-                        symbols == reading.counters.end() ? Absence::absent : symbols->second.absence;
+                    const Absence why = symbols == reading.counters.end() ? Absence::absent : symbols->second.absence;
                     ++silent[{n, to_string(why)}];
                 }
                 for (const auto &[counter, value] : reading.counters)
@@ -54,8 +53,8 @@ Pegged find_pegged(mad::Engine &engine, const Map &map, Deadline deadline) {
     }
     engine.run(deadline);
     for (const auto &[where, ports] : silent)
-        found.problems.push_back({map.display_name(where.first), "",
-                                  fmt::format("counters of {} ports not read: {}", ports, where.second)});
+        found.problems.push_back(
+            {map.display_name(where.first), "", fmt::format("counters of {} ports not read: {}", ports, where.second)});
     std::sort(found.counters.begin(), found.counters.end(), [](const PeggedCounter &a, const PeggedCounter &b) {
         return std::tie(a.node, a.port, a.counter) < std::tie(b.node, b.port, b.counter);
     });

@@ -26,8 +26,8 @@ struct Pegged {
     std::vector<Problem> problems;       ///< switches and ports that could not be read
 };
 
-/// Reads the counters of every linked switch port of the map. Only error counters that are read from narrow fields can be
-/// pegged: 64-bit copies never are. Hosts are not asked.
+/// Reads the counters of every linked switch port of the map. Only error counters that are read from narrow fields can
+/// be pegged: 64-bit copies never are. Hosts are not asked.
 Pegged find_pegged(mad::Engine &engine, const Map &map, Deadline deadline);
 
 /// Sets to zero exactly these counters, each by its bit in PortCounters' CounterSelect, and reads them again. Whatever

@@ -4,6 +4,7 @@
 #include "base/user.hpp"
 
 #include <cstdio>
+#include <fmt/format.h>
 #include <unistd.h>
 #include <string_view>
 #include <vector>
@@ -24,7 +25,7 @@ Result<std::string> find_program(const Config &config, const std::string &name) 
     directories.emplace_back(FABRIC_CHECK_LIBEXECDIR);
     directories.emplace_back(FABRIC_CHECK_BINDIR);
     for (const auto &directory : directories) {
-        auto path = directory + "/" + name;
+        auto path = fmt::format("{}/{}", directory, name);
         if (access(path.c_str(), X_OK) == 0)
             return path;
     }

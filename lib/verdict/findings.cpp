@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "verdict/findings.hpp"
 
+#include "verdict/links.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,18 +14,6 @@ namespace fabric_check {
 namespace {
 
 constexpr const char *active = "ACTIVE";
-
-/// What a physical finding names: the link, also when the host's end counted.
-std::string link_of(const PortSet &set, const PortResult &port) {
-    if (port.node.empty() || port.peer < 0) {
-        return port.where;
-    }
-    return set.ports[static_cast<std::size_t>(port.peer)].where;
-}
-
-std::string end_of(const PortSet &set, const PortResult &port) {
-    return port.node.empty() ? set.names.end({port.map_node, port.map_port}) : port.where;
-}
 
 /// Its state at the end if it was ACTIVE at the start and is not any more; empty otherwise.
 std::string went_down(const PortResult &port) {

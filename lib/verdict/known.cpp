@@ -51,7 +51,8 @@ void set_known_aside(const Config::Known &known, std::int64_t at, std::vector<Fi
         }
     }
     for (UnreadCounter &counter : unread) {
-        const Config::KnownLink *link = counter.layer == Layer::physical && !counter.counter.empty() ? find(counter.where) : nullptr;
+        const Config::KnownLink *link =
+            counter.layer == Layer::physical && !counter.counter.empty() ? find(counter.where) : nullptr;
         if (link != nullptr && at < link->until) {
             counter.layer = Layer::ungraded;
             counter.reason += fmt::format(" (known: {})", link->ticket);

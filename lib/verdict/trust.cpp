@@ -12,9 +12,9 @@ namespace fabric_check {
 
 namespace {
 
-constexpr double slack_seconds = 1;     ///< readings are not taken at one moment
-constexpr double slack_share = 0.02;    ///< counters of both ends are not read at one moment either
-constexpr double slack_bytes = 1e6;     ///< management traffic
+constexpr double slack_seconds = 1;  ///< readings are not taken at one moment
+constexpr double slack_share = 0.02; ///< counters of both ends are not read at one moment either
+constexpr double slack_bytes = 1e6;  ///< management traffic
 constexpr std::uint64_t packets_that_carry_data = 1000;
 
 struct Direction {
@@ -67,8 +67,8 @@ public:
             freeze(receiver, "PortRcvData", receiver.rcv_bytes, sender.xmit_bytes);
         } else {
             set_.unread.push_back({sender.where, "PortXmitData",
-                                   fmt::format("the ends disagree: {} sent, {} received", human_bytes(*sender.xmit_bytes),
-                                               human_bytes(*receiver.rcv_bytes)),
+                                   fmt::format("the ends disagree: {} sent, {} received",
+                                               human_bytes(*sender.xmit_bytes), human_bytes(*receiver.rcv_bytes)),
                                    Layer::ungraded, false});
         }
     }

@@ -10,9 +10,9 @@ namespace fabric_check {
 /// `seconds` between the readings, 0: not known.
 void distrust_data(Deltas &deltas, double gbps, double seconds);
 
-/// Both ends of a link must tell the same bytes, within what the link carries in the time between their readings. An end
-/// that stood still while the other counted is frozen and takes the other's word; ends that disagree otherwise are an
-/// entry of `unread` that hides nothing. Call when links are joined.
+/// Both ends of a link must tell the same bytes, within what the link carries in the time between their readings. An
+/// end that stood still while the other counted is frozen and takes the other's word; ends that disagree otherwise are
+/// an entry of `unread` that hides nothing. Call when links are joined.
 void compare_ends(PortSet &set);
 
 } // namespace fabric_check

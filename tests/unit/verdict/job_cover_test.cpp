@@ -6,6 +6,7 @@
 namespace fabric_check {
 namespace {
 
+using testing::BusyJob;
 using testing::gigabyte;
 using testing::SmallJob;
 using ::testing::Contains;
@@ -16,17 +17,6 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 constexpr std::uint32_t a = SmallJob::switch_a, b = SmallJob::switch_b;
-
-/// The small job with even traffic well below every bar.
-struct BusyJob : SmallJob {
-    explicit BusyJob(bool with_services = true) : SmallJob(with_services) {
-        if (with_services) {
-            all_servers_to_all_nodes(100 * gigabyte);
-        } else {
-            ring(100 * gigabyte);
-        }
-    }
-};
 
 auto unread(const std::string &where, const std::string &counter, const std::string &reason) {
     return ::testing::AllOf(Field(&UnreadCounter::where, where), Field(&UnreadCounter::counter, counter),

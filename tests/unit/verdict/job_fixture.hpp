@@ -300,4 +300,15 @@ private:
     bool services_;
 };
 
+/// The small job with even traffic well below every bar.
+struct BusyJob : SmallJob {
+    explicit BusyJob(bool with_services = true) : SmallJob(with_services) {
+        if (with_services) {
+            all_servers_to_all_nodes(100 * gigabyte);
+        } else {
+            ring(100 * gigabyte);
+        }
+    }
+};
+
 } // namespace fabric_check::testing

@@ -6,6 +6,7 @@
 namespace fabric_check {
 namespace {
 
+using testing::BusyJob;
 using testing::gigabyte;
 using testing::SmallJob;
 using ::testing::Contains;
@@ -17,17 +18,6 @@ using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr std::uint32_t a = SmallJob::switch_a, b = SmallJob::switch_b;
-
-/// The small job with even traffic well below every bar.
-struct BusyJob : SmallJob {
-    explicit BusyJob(bool with_services = true) : SmallJob(with_services) {
-        if (with_services) {
-            all_servers_to_all_nodes(100 * gigabyte);
-        } else {
-            ring(100 * gigabyte);
-        }
-    }
-};
 
 auto finding(const std::string &where, const std::string &counter, std::uint64_t delta) {
     return ::testing::AllOf(Field(&Finding::where, where), Field(&Finding::counter, counter),

@@ -8,14 +8,11 @@
 namespace fabric_check {
 namespace {
 
-using testing::SmallJob;
-using ::testing::IsEmpty;
+using testing::BusyJob;
 
-constexpr std::uint64_t gigabyte = 1000000000;
 constexpr std::int64_t end = 1700000100; ///< of the job
 
-struct BusyJob : SmallJob {
-    BusyJob() { ring(100 * gigabyte); }
+struct KnowingJob : BusyJob {
     JobVerdict judge_knowing(const std::string &place, std::int64_t until) {
         config.known[place] = {"HW-12", until};
         return judge();
@@ -24,7 +21,7 @@ struct BusyJob : SmallJob {
 
 TEST(KnownLink, IsShownAndDecidesNothing) {
     for (const char *place : {"SwitchA:7<->node07/mlx5_0:1", "node07/mlx5_0:1<->SwitchA:7", "SwitchA:7", "node07/mlx5_0:1"}) {
-        BusyJob job;
+        KnowingJob job;
         job.host(7, "SymbolErrorCounter", 90);
         const JobVerdict verdict = job.judge_knowing(place, end + 1);
         EXPECT_EQ(verdict.verdict, "clean") << place;
@@ -35,7 +32,7 @@ TEST(KnownLink, IsShownAndDecidesNothing) {
 }
 
 TEST(KnownLink, LeadsAgainWhenTheNoteHasExpired) {
-    BusyJob job;
+    KnowingJob job;
     job.host(7, "SymbolErrorCounter", 90);
     const JobVerdict verdict = job.judge_knowing("SwitchA:7", end);
     EXPECT_EQ(verdict.verdict, "physical");
@@ -43,7 +40,7 @@ TEST(KnownLink, LeadsAgainWhenTheNoteHasExpired) {
 }
 
 TEST(KnownLink, SaysNothingAboutOthers) {
-    BusyJob job;
+    KnowingJob job;
     job.host(7, "SymbolErrorCounter", 90);
     const JobVerdict verdict = job.judge_knowing("SwitchA:70", end + 1);
     EXPECT_EQ(verdict.verdict, "physical");
@@ -51,13 +48,13 @@ TEST(KnownLink, SaysNothingAboutOthers) {
 }
 
 TEST(KnownLink, ExcusesPhysicalFindingsAlone) {
-    BusyJob job;
+    KnowingJob job;
     job.host(7, "packet_seq_err", 90);
     EXPECT_EQ(job.judge_knowing("node07/mlx5_0:1", end + 1).verdict, "transport-retry");
 }
 
 TEST(KnownLink, MakesNoJobUnusableByItsPeggedCounter) {
-    BusyJob job;
+    KnowingJob job;
     job.set_both(job.host_start(7).counters, job.host_end(7).counters, "LinkDownedCounter", 255);
     EXPECT_EQ(job.judge().verdict, "unusable");
     const JobVerdict verdict = job.judge_knowing("SwitchA:7<->node07/mlx5_0:1", end + 1);
@@ -67,7 +64,7 @@ TEST(KnownLink, MakesNoJobUnusableByItsPeggedCounter) {
 }
 
 TEST(CountersBar, IsTheSites) {
-    BusyJob job;
+    KnowingJob job;
     job.host(7, "packet_seq_err", 90);
     job.config.thresholds.counters["packet_seq_err"] = {.per_job = 100};
     EXPECT_EQ(job.judge().verdict, "clean");
