@@ -20,6 +20,7 @@ struct Config {
     std::string state = "/var/lib/fabric-check";   ///< directory on the controller only: tickets, locks
     std::string sysfs_root = "/sys";               ///< %n: node name
     std::string proc_root = "/proc";               ///< %n: node name
+    std::string node_state = "/run/fabric-check";  ///< of this node alone, root's; %n: node name
     std::string log_file;                          ///< empty: syslog only
     bool syslog = true;
     std::string libexec;                           ///< where the hooks and the finisher are; empty: as built
@@ -29,6 +30,7 @@ struct Config {
     std::string services;                          ///< hostlist: storage servers and others the job talks to
     std::string adaptive_routing = "auto";         ///< auto, on, off
     unsigned scouts = 2;                           ///< nodes of a job that read the switches
+    unsigned step_records = 100;                   ///< steps of a job that a node records, where the job asks for it
 
     struct Hooks {
         unsigned budget_ms = 2000;                 ///< a node hook leaves after this, whatever happens
@@ -77,6 +79,7 @@ struct Config {
         double hot_share = 0.8;                    ///< of the payload ceiling
         double own_share = 0.5;                    ///< of a hot port's bytes
         double bit_error_rate = 1e-12;
+        double lost_share = 0.1;                   ///< of a job's time: a counter lost for longer is unreadable
     } thresholds;
 
     struct Ports {
