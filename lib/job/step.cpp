@@ -187,7 +187,10 @@ StepRecords recorded_steps(const NodeStateStore &store, const NodeJob &job, unsi
             records.more = true;
         if (!name.starts_with(start_prefix) || !room())
             continue;
-        if (const auto text = read_file(directory + "/" + name, start_limit, true))
+        auto path = directory;
+        path += "/";
+        path += name;
+        if (const auto text = read_file(path, start_limit, true))
             if (auto start = decode_start(*text))
                 records.steps.push_back(std::move(start->step));
     }

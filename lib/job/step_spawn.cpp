@@ -22,6 +22,7 @@ constexpr std::size_t longest_program = 255;
 
 std::vector<char *> pointers_to(std::vector<std::string> &texts) {
     std::vector<char *> pointers;
+    pointers.reserve(texts.size() + 1);
     for (auto &text : texts)
         pointers.push_back(text.data());
     pointers.push_back(nullptr);
@@ -83,7 +84,7 @@ std::vector<std::string> step_command(const std::string &program, const StepMome
 std::string find_step_recorder(const std::string &plugin_file) {
     const auto slash = plugin_file.find_last_of('/');
     if (slash != std::string::npos)
-        if (const auto built = plugin_file.substr(0, slash) + "/../bin/fabric-check-step"; access(built.c_str(), X_OK) == 0)
+        if (auto built = plugin_file.substr(0, slash) + "/../bin/fabric-check-step"; access(built.c_str(), X_OK) == 0)
             return built;
     const std::string installed = FABRIC_CHECK_LIBEXECDIR "/fabric-check-step";
     return access(installed.c_str(), X_OK) == 0 ? installed : std::string();

@@ -47,7 +47,7 @@ Deltas with_intervals(Deltas deltas, const PortTimes &times, double lost_share) 
 
 std::string moment(const PortTimes &times, std::int64_t time_ns) {
     constexpr std::int64_t second = 1'000'000'000, day = 86400 * second;
-    const std::string text = format_time(time_ns / second); // 2026-11-30T10:02:00Z
+    std::string text = format_time(time_ns / second); // 2026-11-30T10:02:00Z
     if (text.size() != std::string_view("2026-11-30T10:02:00Z").size()) {
         return text;
     }
