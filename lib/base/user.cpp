@@ -45,12 +45,11 @@ std::string name_of(std::uint32_t uid) {
 
 std::string who_runs_this() {
     const auto text = read_file("/proc/self/loginuid", 64);
-    const auto login = text ? parse_u64(trim(*text)) : std::nullopt;
+    constexpr std::uint64_t nobody = std::numeric_limits<std::uint32_t>::max();
+    const std::uint64_t login = text ? parse_u64(trim(*text)).value_or(nobody) : nobody;
     const std::string self = name_of(geteuid());
     // All ones: nobody logged in, a service or a container.
-    return login && *login < std::numeric_limits<std::uint32_t>::max() && *login != geteuid()
-               ? name_of(static_cast<std::uint32_t>(*login)) + " as " + self
-               : self;
+    return login < nobody && login != geteuid() ? name_of(static_cast<std::uint32_t>(login)) + " as " + self : self;
 }
 
 } // namespace fabric_check

@@ -21,6 +21,7 @@ struct Config {
     std::string state = "/var/lib/fabric-check";   ///< directory on the controller only: tickets, locks
     std::string sysfs_root = "/sys";               ///< %n: node name
     std::string proc_root = "/proc";               ///< %n: node name
+    std::string node_state = "/run/fabric-check";  ///< of this node alone, root's; %n: node name
     std::string log_file;                          ///< empty: syslog only
     bool syslog = true;
     std::string libexec;                           ///< where the hooks and the finisher are; empty: as built
@@ -30,6 +31,7 @@ struct Config {
     std::string services;                          ///< hostlist: storage servers and others the job talks to
     std::string adaptive_routing = "auto";         ///< auto, on, off
     unsigned scouts = 2;                           ///< nodes of a job that read the switches
+    unsigned step_records = 100;                   ///< steps of a job that a node records, where the job asks for it
 
     struct Hooks {
         unsigned budget_ms = 2000;                 ///< a node hook leaves after this, whatever happens
@@ -79,6 +81,7 @@ struct Config {
         double own_share = 0.5;                    ///< of a hot port's bytes
         double bit_error_rate = 1e-12;
         Bars counters;                             ///< the site's own, by canonical name of the counter or its family
+        double lost_share = 0.1;                   ///< of a job's time: a counter lost for longer is unreadable
     } thresholds;
 
     struct Ports {

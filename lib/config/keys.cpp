@@ -43,6 +43,10 @@ std::vector<Key> make_keys() {
          {FIELD(std::string, sysfs_root), {}, true, false});
     text("", "proc_root", "Where the kernel shows the boot id. %n stands for the node's name.",
          {FIELD(std::string, proc_root), {}, true, false});
+    text("", "node_state",
+         "Directory of the node alone, root's: what the hooks and fabric-check mid know of its running jobs. %n stands for "
+         "the node's name.",
+         {FIELD(std::string, node_state), {}, true, false});
     text("", "log_file", "File the hooks append their messages to; empty: none.",
          {FIELD(std::string, log_file), {}, true});
     all.push_back({"", "syslog", "", "Send the hooks' messages to syslog.", BooleanRule{FIELD(bool, syslog)}});
@@ -60,6 +64,9 @@ std::vector<Key> make_keys() {
          {FIELD(std::string, adaptive_routing), {"auto", "on", "off"}, false, false});
     integer("", "scouts", "nodes", "Nodes of a job that read the switches; more than one, so that one may die.",
             {Unsigned(FIELD(unsigned, scouts)), 1, 16});
+    integer("", "step_records", "steps",
+            "Steps of a job that a node records when the job says --fabric-check=step; later ones are not read.",
+            {Unsigned(FIELD(unsigned, step_records)), 0, 10000});
 
     integer("hooks", "budget_ms", "milliseconds", "A node hook leaves after this, whatever happens.",
             {Unsigned(FIELD(unsigned, hooks.budget_ms)), 100, 60000});
@@ -129,6 +136,9 @@ std::vector<Key> make_keys() {
            "Least part of a hot port's bytes that must be the job's own.", {FIELD(double, thresholds.own_share), 0, 1});
     number("thresholds", "bit_error_rate", "errors per bit", "hw= fails above it.",
            {FIELD(double, thresholds.bit_error_rate), 0, 1, true});
+    number("thresholds", "lost_share", "of the job's time",
+           "With records in mid-job: a counter that is lost for longer, and moved at no other time, is unreadable.",
+           {FIELD(double, thresholds.lost_share), 0, 1});
 
     all.push_back({"ports", "exclude", "",
                    "Ports that are no part of any job, for management or storage: by device (\"mlx5_bond_0\"), network "

@@ -157,7 +157,7 @@ void TableReader::line(std::string_view text, std::size_t number, ProblemList &p
     } else if (text.front() != '#' && text.find("lids dumped") == std::string_view::npos &&
                !text.starts_with("Lid ") && !text.starts_with("LID ") && !text.starts_with("Port ") &&
                !text.ends_with("MLids dumped") && !text.ends_with("mlids dumped") && !skipping_) {
-        problems.add(number, "not understood: " + quoted(text));
+        problems.add(number, "not understood: " + in_quotes(text));
     }
 }
 

@@ -85,7 +85,7 @@ private:
 };
 
 /// A line as it may stand in a message.
-inline std::string quoted(std::string_view line) {
+inline std::string in_quotes(std::string_view line) {
     constexpr std::size_t most = 80;
     line = trim(line);
     return fmt::format("'{}{}'", printable(line.substr(0, most)), line.size() > most ? "..." : "");

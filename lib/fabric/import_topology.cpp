@@ -200,7 +200,7 @@ bool TopologyReader::head(Cursor at, std::size_t number, ProblemList &problems) 
     if (comment.description)
         node.description = *comment.description;
     if (is_switch) {
-        set_lid(node.lid, comment.lid, quoted(node.description), number, problems);
+        set_lid(node.lid, comment.lid, in_quotes(node.description), number, problems);
         node.ports[0].lmc = std::uint8_t(std::min<std::uint64_t>(comment.lmc.value_or(0), 7));
     }
     return true;
@@ -246,15 +246,15 @@ bool TopologyReader::port_line(Cursor at, std::size_t number, ProblemList &probl
     if (peer_guid && far.guid == 0)
         far.guid = *peer_guid;
     if (seen_[peer].letter == 'S')
-        set_lid(map_.nodes[peer].lid, comment.lid, quoted(map_.nodes[peer].description), number, problems);
+        set_lid(map_.nodes[peer].lid, comment.lid, in_quotes(map_.nodes[peer].description), number, problems);
     else
-        set_lid(far.lid, comment.lid, quoted(map_.nodes[peer].description), number, problems);
+        set_lid(far.lid, comment.lid, in_quotes(map_.nodes[peer].description), number, problems);
 
     MapPort &near = port_of(current_, *port); // only now: `far` may be of the same node
     if (own_guid)
         near.guid = *own_guid;
     if (seen_[current_].letter != 'S') {
-        set_lid(near.lid, comment.own_lid, quoted(map_.nodes[current_].description), number, problems);
+        set_lid(near.lid, comment.own_lid, in_quotes(map_.nodes[current_].description), number, problems);
         near.lmc = std::uint8_t(std::min<std::uint64_t>(comment.own_lmc.value_or(near.lmc), 7));
     }
     if (near.peer != no_node && (near.peer != peer || near.peer_port != *peer_port)) {
@@ -274,7 +274,7 @@ void TopologyReader::line(std::string_view text, std::size_t number, ProblemList
         return;
     if (text.front() == '[') {
         if (!port_line(Cursor(text), number, problems))
-            problems.add(number, "not understood: " + quoted(text));
+            problems.add(number, "not understood: " + in_quotes(text));
         return;
     }
     for (const std::string_view known :
@@ -282,7 +282,7 @@ void TopologyReader::line(std::string_view text, std::size_t number, ProblemList
         if (text.starts_with(known))
             return;
     if (!head(Cursor(text), number, problems))
-        problems.add(number, "not understood: " + quoted(text));
+        problems.add(number, "not understood: " + in_quotes(text));
 }
 
 void TopologyReader::read(const TextFile &file) {
@@ -349,7 +349,7 @@ Map TopologyReader::finish() {
         if (!seen_[n].section) {
             ++silent;
             if (example.empty())
-                example = quoted(node.description);
+                example = in_quotes(node.description);
         }
     }
     if (silent > 0)

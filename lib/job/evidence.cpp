@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t refusals_listed = 50;
 
 struct Candidates {
-    std::vector<const VerifiedRecord *> starts, ends, scout_starts, scout_ends, notes, refused;
+    std::vector<const VerifiedRecord *> starts, mids, ends, scout_starts, scout_ends, notes, refused;
 };
 
 void sort_in(Candidates &all, const VerifiedRecord &record) {
@@ -26,6 +26,9 @@ void sort_in(Candidates &all, const VerifiedRecord &record) {
     switch (record.name.kind) {
     case RecordKind::start:
         all.starts.push_back(&record);
+        break;
+    case RecordKind::mid:
+        all.mids.push_back(&record);
         break;
     case RecordKind::end:
         all.ends.push_back(&record);
@@ -69,6 +72,12 @@ NodeRecords pair_node(const Candidates &of, const PairingWindow &window) {
     pair_into(of.starts, of.ends, window, node.start, node.end);
     pair_into(of.scout_starts, of.scout_ends, window, node.scout_start, node.scout_end);
     const auto latest = window.ticket_ns + window.skew_ns;
+    for (const auto *record : of.mids) {
+        const auto time = record->name.time_ns;
+        if (node.start != nullptr && time > node.start->name.time_ns && time <= latest &&
+            (node.mid == nullptr || time > node.mid->name.time_ns))
+            node.mid = record;
+    }
     for (const auto *record : of.notes) {
         const auto time = record->name.time_ns;
         if (time < window.not_before_ns)
@@ -106,6 +115,22 @@ const ScoutSnapshot *scout_of(const VerifiedRecord *record) {
 
 const NodeSnapshot *node_of(const VerifiedRecord *record) {
     return record != nullptr && record->record ? std::get_if<NodeSnapshot>(&record->record->snapshot) : nullptr;
+}
+
+/// What happened between START and END, or the last MID where there is no END.
+void add_intervals(const NodeRecords &records, NodeEvidence &node, std::vector<Problem> &problems) {
+    const auto *last = records.end != nullptr ? records.end : records.mid;
+    const auto *snapshot = node_of(last);
+    if (!node.start || snapshot == nullptr)
+        return;
+    node.steps = last->record->steps;
+    const auto &intervals = last->record->intervals;
+    if (spans(intervals, node.start->time_ns, snapshot->time_ns))
+        node.intervals = intervals;
+    else if (!intervals.empty())
+        problems.push_back({node.node, "", "the records in mid-job do not begin at its START; not used"});
+    if (!node.end)
+        node.mid = *snapshot;
 }
 
 std::size_t fullness(const ScoutSnapshot *snapshot) {
@@ -224,6 +249,7 @@ JobEvidence build_evidence(const EvidenceSource &source, const Config &config) {
             node.end_problem =
                 missing_because("no END record within " + std::to_string(source.waited_s) + " s of the job's end",
                                 records.end_note, records.end_refused, source.spool_problem);
+        add_intervals(records, node, evidence.problems);
         // A node that wrote no END into a spool in order was not there at the end. Slurm's job state does not tell: the
         // job may have ended before Slurm noticed.
         // Anybody can leave a note or a forged record in the node's name: neither tells anything about it.

@@ -19,6 +19,7 @@ using JobRecords = std::map<std::string, VerifiedRecord>;
 /// What the spool holds of one node for one ticket; points into JobRecords.
 struct NodeRecords {
     const VerifiedRecord *start = nullptr, *end = nullptr;
+    const VerifiedRecord *mid = nullptr; ///< the last between START and the job's end
     const VerifiedRecord *scout_start = nullptr, *scout_end = nullptr;
     std::string start_note, end_note;       ///< what the node's unsigned notes say; empty: none
     std::string start_refused, end_refused; ///< why a record was refused; empty: none was

@@ -4,14 +4,24 @@
 namespace fabric_check {
 
 const char *to_string(Mode mode) noexcept {
-    return mode == Mode::off ? "off" : "report";
+    return !mode.on ? "off" : mode.steps ? "report,step" : "report";
 }
 
 std::optional<Mode> parse_mode(std::string_view text) noexcept {
-    for (const auto mode : {Mode::report, Mode::off})
-        if (text == to_string(mode))
+    if (text == "off")
+        return Mode::off;
+    Mode mode;
+    while (true) {
+        const auto comma = text.find(',');
+        const auto word = text.substr(0, comma);
+        if (word == "step")
+            mode.steps = true;
+        else if (word != "report")
+            return std::nullopt;
+        if (comma == std::string_view::npos)
             return mode;
-    return std::nullopt;
+        text.remove_prefix(comma + 1);
+    }
 }
 
 std::optional<Mode> mode_from_option(const char *argument) noexcept {

@@ -4,7 +4,9 @@
 #include "base/hostlist.hpp"
 #include "base/process.hpp"
 #include "job/hosts.hpp"
+#include "job/node_state.hpp"
 #include "job/programs.hpp"
+#include "job/step.hpp"
 #include "mad/engine.hpp"
 #include "record/spool.hpp"
 #include "sources/sysfs.hpp"
@@ -22,13 +24,15 @@ using std::chrono::milliseconds;
 // What signing and writing a record needs of the budget on a slow spool.
 constexpr milliseconds reserve{250};
 constexpr milliseconds sign_pause{100};
+// The node's own state: another hook or `fabric-check mid` holds it for a moment only.
+constexpr milliseconds state_wait{200};
 
 class NodeHook {
 public:
     NodeHook(Phase phase, const NodeHookEnvironment &environment, const Config &config, NodeHookWorld &world,
              const Deadline &deadline)
         : phase_(phase), environment_(environment), config_(config), world_(world),
-          deadline_(deadline), spool_{config.spool},
+          deadline_(deadline), spool_{config.spool}, store_(config.expand(config.node_state, environment.node)),
           prefix_(std::string(phase == Phase::start ? "prolog" : "epilog") + ": job " +
                   std::to_string(environment.job_id) + " " + environment.node + ": ") {}
 
@@ -52,7 +56,13 @@ public:
         const auto ports = snapshot.ports.size();
         const auto time_ns = snapshot.time_ns;
         const bool sees_switches = may_see_switches(snapshot);
-        if (write({environment_.job_id, environment_.node, phase_, time_ns, std::move(snapshot)}))
+        Record record{environment_.job_id, environment_.node, phase_, time_ns, {}};
+        if (phase_ == Phase::start)
+            begin_state(snapshot);
+        else
+            end_state(snapshot, record);
+        record.snapshot = std::move(snapshot);
+        if (write(record))
             log(Log::Level::info, std::to_string(ports) + " ports recorded");
         if (sees_switches && environment_.index < config_.scouts && environment_.index < environment_.nodes.size())
             run_scout();
@@ -60,6 +70,43 @@ public:
 
 private:
     void log(Log::Level level, const std::string &message) { world_.log->write(level, prefix_ + message); }
+
+    /// What `fabric-check mid` starts from. Without it there are no records in mid-job, and nothing else is lost.
+    void begin_state(const NodeSnapshot &snapshot) {
+        NodeState state;
+        state.job_id = environment_.job_id;
+        state.node = environment_.node;
+        state.boot_id = snapshot.boot_id;
+        state.start_ns = state.last_ns = snapshot.time_ns;
+        state.bases = bases_of(snapshot);
+        auto kept = store_.prepare();
+        if (kept) {
+            const auto lock = store_.lock(Deadline::after(state_wait));
+            kept = lock ? store_.save(state, true) : Status(lock.error());
+        }
+        if (!kept)
+            log(Log::Level::warning, "node_state: " + kept.error().message);
+    }
+
+    /// Takes the job's state away, and into the record: its steps, and what happened since START if `fabric-check mid` ran
+    /// meanwhile.
+    void end_state(const NodeSnapshot &snapshot, Record &record) {
+        const NodeJob job{environment_.job_id, environment_.node};
+        const auto lock = store_.lock(Deadline::after(state_wait));
+        auto state = store_.load(job);
+        record.steps = recorded_steps(store_, job, config_.step_records);
+        if (auto removed = store_.remove(job); !removed)
+            log(Log::Level::warning, "node_state: " + removed.error().message);
+        if (!state) {
+            if (state.error().code != Errc::not_found)
+                log(Log::Level::warning, "node_state: " + state.error().message);
+            return;
+        }
+        const bool rebooted = !state->boot_id.empty() && state->boot_id != snapshot.boot_id;
+        if (!state->intervals.empty() && !rebooted &&
+            fold(state->intervals, state->bases, state->last_ns, snapshot, true))
+            record.intervals = std::move(state->intervals);
+    }
 
     bool write(const Record &record) {
         std::string payload;
@@ -146,6 +193,7 @@ private:
     NodeHookWorld &world_;
     const Deadline &deadline_;
     SpoolLayout spool_;
+    NodeStateStore store_;
     std::string prefix_;
     std::uint32_t reader_uid_ = 0;
 };
@@ -215,6 +263,10 @@ int node_hook_main(Phase phase) noexcept {
             hook_in_child(phase, *environment, config, log, Deadline::after(budget));
             return 0;
         });
+        if (phase == Phase::end) // also where the child was cut short: the job runs no more
+            (void)NodeStateStore(config.expand(config.node_state, environment->node))
+                .remove({environment->job_id, environment->node})
+                .ok();
         if (done && *done != 0) // a library's exit(); umad2sim does that
             log.error(prefix + "ended early, with code " + std::to_string(*done));
         if (!done)

@@ -10,8 +10,13 @@ namespace fabric_check {
 
 /// What the SPANK plugin decides, without Slurm.
 
-/// The plugin's own arguments in plugstack.conf: "config=FILE" is accepted (hooks and tools read the file, the plugin
-/// needs nothing of it). Empty: all is well; else the message, quoting the first argument that is not known.
+/// The plugin's own arguments in plugstack.conf.
+struct PluginArguments {
+    std::string config;    ///< "config=FILE": for the step recorder; the plugin itself reads no file
+    unsigned step_ms = 50; ///< "step_ms=N": how long a step may wait for its reading
+};
+PluginArguments plugin_arguments(int count, char **arguments);
+/// Empty: all is well; else the message, quoting the first argument that is not known or not valid.
 std::string check_plugstack_arguments(int count, char **arguments);
 
 /// Empty and `mode` set, or the message for the user who submits.

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "record/intervals.hpp"
+#include "record/steps.hpp"
 #include "snapshot/model.hpp"
 
 #include <string>
@@ -16,6 +18,9 @@ struct Record {
     Phase phase = Phase::start;
     std::int64_t time_ns = 0; ///< equals the snapshot's, and the time in the file's name
     std::variant<NodeSnapshot, ScoutSnapshot> snapshot;
+    /// Of a node's MID and END: what happened since START, where `fabric-check mid` ran meanwhile; else empty.
+    Intervals intervals = {};
+    StepRecords steps = {}; ///< of a node's MID and END, for jobs that asked for them
     bool is_scout() const { return std::holds_alternative<ScoutSnapshot>(snapshot); }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/text.hpp"
 #include "record/codec.hpp"
+#include "record/intervals_codec.hpp"
 #include "record/json_reader.hpp"
 #include "record/record_name.hpp"
 
@@ -198,6 +199,10 @@ Record decode(const JsonReader &reader) {
         record.snapshot = decode_scout_snapshot(reader.object("scout"));
     else
         record.snapshot = decode_node_snapshot(reader.object("snapshot"));
+    if (reader.has("intervals"))
+        record.intervals = decode_intervals(reader, "intervals");
+    if (reader.has("steps"))
+        record.steps = {decode_steps(reader, "steps"), reader.boolean("more_steps")};
     std::visit(
         [&](const auto &snapshot) {
             if (snapshot.node != record.node)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "record/codec.hpp"
+#include "record/intervals_codec.hpp"
 #include "record/json_reader.hpp"
 
 namespace fabric_check {
@@ -127,6 +128,14 @@ std::string encode_record(const Record &record) {
     json["time_ns"] = record.time_ns;
     auto &snapshot = json[record.is_scout() ? "scout" : "snapshot"] = ordered_json::object();
     std::visit([&](const auto &value) { encode_into(snapshot, value); }, record.snapshot);
+    if (!record.intervals.empty())
+        json["intervals"] = intervals_json(record.intervals);
+    if (!record.steps.steps.empty() || record.steps.more) {
+        auto &steps = json["steps"] = ordered_json::array();
+        for (const auto &step : record.steps.steps)
+            steps.push_back(step_json(step));
+        json["more_steps"] = record.steps.more;
+    }
     return dump(json);
 }
 

@@ -9,8 +9,8 @@
 namespace fabric_check {
 namespace {
 
-constexpr std::array kinds = {RecordKind::start, RecordKind::end, RecordKind::scout_start, RecordKind::scout_end,
-                              RecordKind::failed};
+constexpr std::array kinds = {RecordKind::start,       RecordKind::mid,       RecordKind::end,
+                              RecordKind::scout_start, RecordKind::scout_end, RecordKind::failed};
 
 bool plain(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
@@ -54,6 +54,8 @@ const char *to_string(RecordKind kind) noexcept {
     switch (kind) {
     case RecordKind::start:
         return "start";
+    case RecordKind::mid:
+        return "mid";
     case RecordKind::end:
         return "end";
     case RecordKind::scout_start:

@@ -9,8 +9,8 @@
 namespace fabric_check {
 
 /// What a file in the spool's records/ is.
-enum class RecordKind : std::uint8_t { start, end, scout_start, scout_end, failed };
-const char *to_string(RecordKind kind) noexcept; ///< "start", "scout-end", "failed", ...
+enum class RecordKind : std::uint8_t { start, mid, end, scout_start, scout_end, failed };
+const char *to_string(RecordKind kind) noexcept; ///< "start", "mid", "scout-end", "failed", ...
 
 /// The name of a record: "<job>.<node>.<time_ns>.<kind>". The node is percent-encoded so that it holds no dot, slash or
 /// control byte; a name is valid only in the one form that file_name() writes.

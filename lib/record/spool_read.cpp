@@ -22,6 +22,8 @@ struct Digest {
 };
 
 Phase phase_of(RecordKind kind) {
+    if (kind == RecordKind::mid)
+        return Phase::mid;
     return kind == RecordKind::end || kind == RecordKind::scout_end ? Phase::end : Phase::start;
 }
 

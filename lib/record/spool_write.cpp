@@ -17,8 +17,8 @@ RecordName name_of(const Record &record) {
     RecordKind kind = RecordKind::start;
     if (record.is_scout())
         kind = record.phase == Phase::start ? RecordKind::scout_start : RecordKind::scout_end;
-    else if (record.phase == Phase::end)
-        kind = RecordKind::end;
+    else if (record.phase != Phase::start)
+        kind = record.phase == Phase::mid ? RecordKind::mid : RecordKind::end;
     return {record.job_id, record.node, record.time_ns, kind};
 }
 

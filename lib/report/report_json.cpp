@@ -2,6 +2,7 @@
 #include "report/report.hpp"
 
 #include "report/line.hpp"
+#include "report/steps_report.hpp"
 #include "sources/scout.hpp"
 #include "verdict/links.hpp"
 
@@ -44,6 +45,8 @@ ordered_json job_json(const JobInfo &job) {
     return out;
 }
 
+} // namespace
+
 ordered_json findings_json(const std::vector<Finding> &findings) {
     ordered_json out = ordered_json::array();
     for (const Finding &finding : findings) {
@@ -57,6 +60,12 @@ ordered_json findings_json(const std::vector<Finding> &findings) {
         }
         if (!finding.read_at.empty()) {
             one["read_at"] = finding.read_at;
+        }
+        if (!finding.intervals.empty()) {
+            ordered_json &intervals = one["intervals"] = ordered_json::array();
+            for (const Movement &move : finding.intervals) {
+                intervals.push_back({{"from_ns", move.from_ns}, {"to_ns", move.to_ns}, {"delta", move.delta}});
+            }
         }
         out.push_back(std::move(one));
     }
@@ -78,6 +87,8 @@ ordered_json unread_json(const std::vector<UnreadCounter> &unread) {
     }
     return out;
 }
+
+namespace {
 
 void add_shapes(const fabric::LftView &lfts, const fabric::Query &query, ordered_json &routes) {
     if (query.job.size() <= fabric::shape_limit) {
@@ -300,7 +311,7 @@ ordered_json report_json(const JobEvidence &evidence, const JobVerdict &verdict)
         out["fields"][key] = value;
     }
     out["hot"] = hot_json(verdict.hot);
-    out["steps"] = ordered_json::array();
+    out["steps"] = steps_json(verdict.steps);
     out["advice"] = verdict.advice;
     out["notes"] = verdict.notes;
     out["nodes"] = nodes_json(evidence, verdict);

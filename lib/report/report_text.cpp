@@ -6,6 +6,7 @@
 #include "report/fold_links.hpp"
 #include "report/odd_json.hpp"
 #include "report/report_words.hpp"
+#include "report/steps_report.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -72,6 +73,10 @@ public:
         verdict();
         because();
         also_moved();
+        if (const std::string steps = steps_text(report_); !steps.empty()) {
+            title("Steps");
+            out_ += steps;
+        }
         lines("What to do next", list(report_, "advice"), true);
         hot();
         routes();

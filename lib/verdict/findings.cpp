@@ -53,17 +53,26 @@ public:
             return;
         }
         const std::string end = end_of(set_, port);
+        // What a host told before it died is evidence; what its link did when it died is not.
+        const bool died = port.rebooted && !port.times.until_mid;
         for (const LiveCounter &live : port.verdict.live) {
-            if (live.layer == Layer::physical && port.rebooted) {
+            if (live.layer == Layer::physical && died) {
                 rebooted(port, live.counter);
                 continue;
             }
             findings_.push_back({live.layer == Layer::physical ? link_of(set_, port) : port.where, live.counter,
-                                 live.delta, live.layer, true,
-                                 live.bar == "0" ? std::string() : "more than " + live.bar, end});
+                                 live.delta, live.layer, true, note_of(port, live), end,
+                                 movements(port, live.counter)});
+        }
+        for (const auto &[counter, total] : port.times.totals) {
+            // Judged by the rest: it hides nothing, and stands there for who wants to know.
+            const auto delta = port.deltas.find(counter);
+            if (!total.lost.empty() && delta != port.deltas.end() && delta->second.value) {
+                unread_.push_back({port.where, counter, when_lost(port.times, counter), Layer::ungraded, false});
+            }
         }
         for (const Unread &counter : port.verdict.unread) {
-            if (counter.layer == Layer::physical && port.rebooted && counter.reason == to_string(NoDelta::reset)) {
+            if (counter.layer == Layer::physical && died && counter.reason == to_string(NoDelta::reset)) {
                 rebooted(port, counter.counter);
                 continue;
             }
@@ -71,7 +80,7 @@ public:
                                read_at(port)});
         }
         if (const std::string state = went_down(port); !state.empty()) {
-            if (port.rebooted) {
+            if (died) {
                 rebooted(port, "state");
             } else if (!said(link_of(set_, port), port)) {
                 findings_.push_back({link_of(set_, port), "state", 0, Layer::physical, true,
@@ -91,6 +100,33 @@ public:
     }
 
 private:
+    static std::vector<Movement> movements(const PortResult &port, const std::string &counter) {
+        const auto found = port.times.totals.find(counter);
+        return found == port.times.totals.end() ? std::vector<Movement>{} : found->second.moves;
+    }
+
+    /// Which bar it crossed, and what records in mid-job tell about the time.
+    static std::string note_of(const PortResult &port, const LiveCounter &live) {
+        const std::string time = time_note(port, live.counter);
+        if (live.bar == "0") {
+            return time;
+        }
+        return "more than " + live.bar + (time.empty() ? "" : "; ") + time;
+    }
+
+    static std::string time_note(const PortResult &port, const std::string &counter) {
+        std::string note = when_moved(port.times, counter);
+        const auto found = port.times.totals.find(counter);
+        if (found != port.times.totals.end() && !found->second.lost.empty()) {
+            note += (note.empty() ? "" : "; ") + std::string("at least: it was also ") + when_lost(port.times, counter);
+        }
+        if (port.times.until_mid) {
+            note += (note.empty() ? "" : "; ") +
+                    fmt::format("known until {} UTC", moment(port.times, port.times.to_ns));
+        }
+        return note;
+    }
+
     /// Both ends of a link go down together: one finding.
     bool said(const std::string &where, const PortResult &port) const {
         const std::string other = port.peer < 0 ? "" : set_.ports[static_cast<std::size_t>(port.peer)].where;

@@ -71,8 +71,15 @@ private:
         if (node.start) {
             add_ports(node, *node.start, rebooted);
         }
-        if (node.end) {
-            add_ports(node, *node.end, rebooted);
+        if (const auto &last = last_reading(node)) {
+            add_ports(node, *last, rebooted);
+        }
+        if (node.start && !node.end && node.mid) {
+            PortTimes times;
+            times.from_ns = node.start->time_ns;
+            times.to_ns = node.mid->time_ns;
+            set_.notes.push_back(fmt::format("{} left no END record: it is judged until its last record in mid-job, of {} UTC",
+                                             node.node, moment(times, node.mid->time_ns)));
         }
         if (set_.ports.size() == before && both && !rebooted) {
             add_idle_ports(node);
@@ -84,6 +91,10 @@ private:
             }
             add_unseen(node);
         }
+    }
+
+    static const std::optional<NodeSnapshot> &last_reading(const NodeEvidence &node) {
+        return node.end ? node.end : node.mid;
     }
 
     static std::string missing_record(const NodeEvidence &node) {
@@ -107,7 +118,7 @@ private:
     void add_ports(const NodeEvidence &node, const NodeSnapshot &snapshot, bool rebooted) {
         for (const HcaPort &port : snapshot.ports) {
             const HcaPort *start = find_port(node.start, port);
-            const HcaPort *end = find_port(node.end, port);
+            const HcaPort *end = find_port(last_reading(node), port);
             const PortChoice *choice = choices_.of(node.node, port);
             if (choice == nullptr) {
                 continue;
@@ -145,10 +156,12 @@ private:
         result.rebooted = rebooted || node.slurmd_died;
         ++set_.cover.ports_expected;
         if (start != nullptr && end != nullptr) {
-            ++set_.cover.ports_seen;
-            result.seconds = seconds_between(node.start->time_ns, node.end->time_ns);
-            result.start_ns = node.start->time_ns;
-            result.end_ns = node.end->time_ns;
+            const NodeSnapshot &last = *last_reading(node);
+            set_.cover.ports_seen += node.end ? 1 : 0;
+            result.seconds = seconds_between(node.start->time_ns, last.time_ns);
+            result.times = {totals_of(node.intervals, port.name()), node.start->time_ns, last.time_ns, !node.end};
+            result.start_ns = result.times.from_ns;
+            result.end_ns = result.times.to_ns;
             judge(port, rebooted, result);
             if (choice.use == PortUse::idle) {
                 only_faults(result);
@@ -167,8 +180,6 @@ private:
 
     void judge(const HcaPort &port, bool rebooted, PortResult &result) {
         result.deltas = deltas_of(result.host_start->counters, result.host_end->counters);
-        distrust_data(result.deltas, std::max(result.host_start->rate.data_gbps, result.host_end->rate.data_gbps),
-                      result.seconds);
         if (rebooted) {
             // The counters began again at zero; a larger value afterwards proves as little as a smaller one.
             for (auto &[name, delta] : result.deltas) {
@@ -177,18 +188,13 @@ private:
             result.verdict.outcome = Outcome::incomplete;
             return;
         }
+        result.deltas = with_intervals(std::move(result.deltas), result.times, grading_.lost_share);
+        distrust_data(result.deltas, std::max(result.host_start->rate.data_gbps, result.host_end->rate.data_gbps),
+                      result.seconds);
         result.xmit_bytes = xmit_bytes(result.deltas);
         result.rcv_bytes = rcv_bytes(result.deltas);
-        PortRules rules;
-        rules.profile = result.profile;
-        rules.driver = port.driver;
-        rules.ungraded = [this](const CounterInfo &info) {
-            return grading_.adaptive_routing == AdaptiveRouting::on && info.name == "out_of_sequence";
-        };
-        rules.congestion_per_gb = grading_.congestion_per_gb;
-        rules.bars = grading_.bars;
+        PortRules rules = host_rules(port, result.profile, grading_);
         rules.seconds = result.seconds;
-        rules.min_bytes = grading_.min_bytes;
         if (result.xmit_bytes && result.rcv_bytes) {
             rules.bytes = *result.xmit_bytes + *result.rcv_bytes;
         }
@@ -339,6 +345,19 @@ private:
 };
 
 } // namespace
+
+PortRules host_rules(const HcaPort &port, Profile profile, const Grading &grading) {
+    PortRules rules;
+    rules.profile = profile;
+    rules.driver = port.driver;
+    rules.ungraded = [&grading](const CounterInfo &info) {
+        return grading.adaptive_routing == AdaptiveRouting::on && info.name == "out_of_sequence";
+    };
+    rules.congestion_per_gb = grading.congestion_per_gb;
+    rules.bars = grading.bars;
+    rules.min_bytes = grading.min_bytes;
+    return rules;
+}
 
 double seconds_between(std::int64_t a_ns, std::int64_t b_ns) noexcept {
     return b_ns > a_ns ? (static_cast<double>(b_ns) - static_cast<double>(a_ns)) / 1e9 : 0;

@@ -9,6 +9,7 @@
 #include "verdict/ports.hpp"
 #include "verdict/precedence.hpp"
 #include "verdict/routing.hpp"
+#include "verdict/steps.hpp"
 
 #include <fmt/format.h>
 
@@ -131,7 +132,8 @@ JobVerdict judge_job(const JobEvidence &evidence, const Config &config) {
     verdict.adaptive_routing = adaptive_routing_of(evidence, config);
     const fabric::Query query = job_query(evidence, config);
     const Grading grading{config.thresholds.congestion_per_gb, config.thresholds.min_traffic_mb * megabyte,
-                          verdict.adaptive_routing, config.ports, &config.thresholds.counters};
+                          verdict.adaptive_routing, config.ports, &config.thresholds.counters,
+                          config.thresholds.lost_share};
 
     PortSet set(evidence.map);
     add_host_ports(evidence, grading, set);
@@ -176,6 +178,14 @@ JobVerdict judge_job(const JobEvidence &evidence, const Config &config) {
     }
     verdict.notes.insert(verdict.notes.end(), set.notes.begin(), set.notes.end());
 
+    verdict.steps = judge_steps(evidence, set, grading);
+    for (const NodeEvidence &node : evidence.nodes) {
+        if (node.steps.more) {
+            verdict.notes.push_back(fmt::format("{} ran more steps than are recorded of a job (step_records = {})", node.node,
+                                                config.step_records));
+            break;
+        }
+    }
     for (const PortResult &port : set.ports) {
         if (port.role == "host") {
             verdict.bytes_moved += port.xmit_bytes.value_or(0);

@@ -3,8 +3,10 @@
 
 #include "config/config.hpp"
 #include "fabric/routes.hpp"
+#include "record/steps.hpp"
 #include "snapshot/model.hpp"
 #include "verdict/port_verdict.hpp"
+#include "verdict/times.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -34,6 +36,9 @@ struct NodeEvidence {
     std::string node;
     std::optional<NodeSnapshot> start, end;
     std::string start_problem, end_problem; ///< why there is none: "no END record within 20 s", "refused: uid 1000", ...
+    Intervals intervals; ///< from START to END, else to `mid`; empty: no records in mid-job
+    std::optional<NodeSnapshot> mid; ///< only without `end`: its last reading in mid-job
+    StepRecords steps; ///< as END, else the last MID, has them
     bool slurmd_died = false; ///< it was silent at the end, though the spool is in order
 };
 
@@ -63,6 +68,7 @@ struct Finding {
     bool leads = true;   ///< false: shown, never decides
     std::string note;    ///< "teardown?", "route changed", ...; several joined with "; "
     std::string read_at; ///< the end of the link where the counter stands: "SwitchA:13", "node07/mlx5_0:1"
+    std::vector<Movement> intervals = {}; ///< when it moved; empty: no records in mid-job
 };
 
 struct UnreadCounter {
@@ -112,7 +118,8 @@ struct PortResult {
     PortVerdict verdict;
     Deltas deltas;
     std::optional<std::uint64_t> xmit_bytes, rcv_bytes; ///< a host's without data counters: its switch port's, reversed
-    const HcaPort *host_start = nullptr, *host_end = nullptr;       ///< into the evidence
+    PortTimes times; ///< of a host's port, by its records in mid-job
+    const HcaPort *host_start = nullptr, *host_end = nullptr;       ///< into the evidence; end: or the last in mid-job
     const SwitchPort *switch_start = nullptr, *switch_end = nullptr;
 };
 
@@ -123,6 +130,19 @@ struct Cover {
 
 enum class HwStatus : std::uint8_t { none, pass, fail, unknown };
 enum class RouteStatus : std::uint8_t { unknown, ok, imbalanced, changed };
+
+/// Everything decided about one job step, by the ports of its nodes alone.
+struct StepVerdict {
+    std::string id;   ///< "123.0"
+    std::string name; ///< of its program; printable ASCII
+    std::int64_t start = 0, end = 0; ///< seconds since the epoch; end 0: not known
+    std::vector<std::string> nodes;  ///< that left a record
+    std::size_t node_count = 0;      ///< that it had
+    std::string verdict, rest;       ///< as the job's
+    std::vector<Finding> because, live;
+    std::vector<UnreadCounter> unread;
+    std::uint64_t bytes_moved = 0, bytes_received = 0;
+};
 
 /// Everything decided about a job; points into the evidence, which must outlive it.
 struct JobVerdict {
@@ -145,6 +165,7 @@ struct JobVerdict {
     int worst_group = -1; ///< index into the routes' groups, for isl= and spread=
     std::vector<HotPort> hot; ///< hottest first
     std::vector<PortResult> ports;
+    std::vector<StepVerdict> steps; ///< that were recorded, by their starts
     std::vector<std::string> routes_changed; ///< plain words: which switch, LID, old and new port
     std::vector<std::string> advice;         ///< what to do next, plain words
     std::vector<std::string> notes;

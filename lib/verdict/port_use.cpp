@@ -123,7 +123,7 @@ PortChoices::PortChoices(const JobEvidence &evidence, const Config::Ports &ports
 void PortChoices::choose(const NodeEvidence &node, const NodeSnapshot &snapshot, const Config::Ports &ports) {
     for (const HcaPort &port : snapshot.ports) {
         const HcaPort *start = find_port(node.start, port);
-        const HcaPort *end = find_port(node.end, port);
+        const HcaPort *end = find_port(node.end ? node.end : node.mid, port);
         const std::pair key{node.node, port.name()};
         if ((!is_active(start) && !is_active(end)) || choices_.contains(key)) {
             continue;

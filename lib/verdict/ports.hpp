@@ -37,7 +37,11 @@ struct Grading {
     AdaptiveRouting adaptive_routing = AdaptiveRouting::unknown;
     Config::Ports ports = {};
     const Bars *bars = nullptr; ///< must outlive it
+    double lost_share = 0.1; ///< of a job's time, with records in mid-job
 };
+
+/// The rules for a host's port; what it moved and how long it took still to be set. `port` and `grading` must outlive them.
+PortRules host_rules(const HcaPort &port, Profile profile, const Grading &grading);
 
 /// The ports of the job's nodes that count (PortChoices), each judged by its own profile: InfiniBand or RoCE.
 void add_host_ports(const JobEvidence &evidence, const Grading &grading, PortSet &set);

@@ -123,6 +123,7 @@ spool = "$lab_dir/spool"
 state = "$lab_dir/state"
 sysfs_root = "$lab_dir/nodes/%n/sys"
 proc_root = "$lab_dir/nodes/%n/proc"
+node_state = "$lab_dir/nodes/%n/state"
 log_file = "$lab_dir/log/fabric-check.log"
 # ibsim's switches have no adaptive routing, and leave the question without an answer.
 adaptive_routing = "off"

@@ -171,7 +171,7 @@ EOF
     )
     : > "$lab_dir/plugstack.conf"
     if [ -e "$build/lib/fabric_check_spank.so" ]; then
-        echo "optional $build/lib/fabric_check_spank.so config=$lab_dir/fabric-check.toml" > "$lab_dir/plugstack.conf"
+        echo "optional $build/lib/fabric_check_spank.so config=$lab_dir/fabric-check.toml step_ms=1000" > "$lab_dir/plugstack.conf"
     fi
 }
 

@@ -15,6 +15,8 @@ using testing::second_ns;
 RecordKind kind_of(const Record &record) {
     if (record.is_scout())
         return record.phase == Phase::start ? RecordKind::scout_start : RecordKind::scout_end;
+    if (record.phase == Phase::mid)
+        return RecordKind::mid;
     return record.phase == Phase::start ? RecordKind::start : RecordKind::end;
 }
 
@@ -150,6 +152,50 @@ TEST_F(Evidence, TakesStartOfOneScoutAndEndOfAnotherWhenNoneReadBothTimes) {
     ASSERT_TRUE(evidence.scout.start && evidence.scout.end);
     EXPECT_EQ(evidence.scout.start->node, "node01");
     EXPECT_EQ(evidence.scout.end->node, "node02");
+}
+
+/// A record of node01 whose intervals lead from `from` to its own time.
+Record with_intervals(Phase phase, std::int64_t time_ns, std::int64_t from_ns) {
+    auto record = node_record(7, "node01", phase, time_ns, 5);
+    record.intervals = {{from_ns, time_ns, {}}};
+    return record;
+}
+
+TEST_F(Evidence, TakesTheIntervalsOfEnd) {
+    believed(node_record(7, "node01", Phase::start, 10 * second_ns));
+    believed(with_intervals(Phase::mid, 50 * second_ns, 10 * second_ns));
+    believed(with_intervals(Phase::end, 99 * second_ns, 10 * second_ns));
+    const auto evidence = build();
+    ASSERT_EQ(evidence.nodes[0].intervals.size(), 1U);
+    EXPECT_EQ(evidence.nodes[0].intervals[0].to_ns, 99 * second_ns);
+    EXPECT_FALSE(evidence.nodes[0].mid);
+}
+
+TEST_F(Evidence, TakesTheLastMidWhereThereIsNoEnd) {
+    believed(node_record(7, "node01", Phase::start, 10 * second_ns));
+    believed(with_intervals(Phase::mid, 50 * second_ns, 10 * second_ns));
+    believed(with_intervals(Phase::mid, 60 * second_ns, 10 * second_ns));
+    believed(with_intervals(Phase::mid, 160 * second_ns, 10 * second_ns)); // of another run, after the ticket
+    const auto evidence = build();
+    ASSERT_TRUE(evidence.nodes[0].mid);
+    EXPECT_EQ(evidence.nodes[0].mid->time_ns, 60 * second_ns);
+    EXPECT_EQ(evidence.nodes[0].intervals.size(), 1U);
+    EXPECT_TRUE(evidence.nodes[0].slurmd_died);
+    EXPECT_FALSE(evidence.nodes[0].end);
+}
+
+TEST_F(Evidence, IntervalsThatBeginElsewhereAreNotUsed) {
+    believed(node_record(7, "node01", Phase::start, 10 * second_ns));
+    believed(with_intervals(Phase::end, 99 * second_ns, 11 * second_ns));
+    const auto evidence = build();
+    EXPECT_TRUE(evidence.nodes[0].intervals.empty());
+    EXPECT_THAT(evidence.problems, ::testing::Contains(Problem{
+                                       "node01", "", "the records in mid-job do not begin at its START; not used"}));
+}
+
+TEST_F(Evidence, AMidWithoutStartTellsNothing) {
+    believed(with_intervals(Phase::mid, 50 * second_ns, 10 * second_ns));
+    EXPECT_FALSE(build().nodes[0].mid);
 }
 
 TEST_F(Evidence, WithoutScoutsSaysSo) {

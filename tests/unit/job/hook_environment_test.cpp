@@ -100,7 +100,7 @@ TEST(NodeHookEnvironment, AForgedWishBecomesTheSitesDefaultAndIsLogged) {
     const auto hook = node_hook(variables, Mode::report);
     EXPECT_EQ(hook.mode, Mode::report);
     ASSERT_EQ(hook.remarks.size(), 1U);
-    EXPECT_EQ(hook.remarks[0], "SPANK_FABRIC_CHECK: unknown mode \"off\\x0a; rm\" (valid: report, off); taken as the "
+    EXPECT_EQ(hook.remarks[0], "SPANK_FABRIC_CHECK: unknown mode \"off\\x0a; rm\" (valid: report | step | report,step | off); taken as the "
                                "site's default, report");
 }
 

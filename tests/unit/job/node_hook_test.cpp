@@ -24,6 +24,7 @@ protected:
         config.spool = directory.path();
         config.sysfs_root = directory.path("sys");
         config.proc_root = directory.path("proc");
+        config.node_state = directory.path("node-state");
         log = Log({.ident = "t", .file = directory.path("log"), .syslog = false, .standard_error = false});
         environment.job_id = 7;
         environment.node = "node01";

@@ -33,7 +33,7 @@ protected:
 TEST_F(SpankPlugin, ExportsItsMetadataAndHooksOnly) {
     EXPECT_THAT(lines_of("nm -D --defined-only --format=just-symbols " + plugin),
                 ::testing::UnorderedElementsAre("plugin_name", "plugin_type", "plugin_version", "spank_plugin_version",
-                                                "slurm_spank_init", "slurm_spank_init_post_opt"));
+                                                "slurm_spank_exit", "slurm_spank_init", "slurm_spank_init_post_opt"));
 }
 
 TEST_F(SpankPlugin, NeedsNothingOfSlurmMungeOrInfiniBand) {
