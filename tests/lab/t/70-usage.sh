@@ -74,7 +74,7 @@ done
 
 # --- sbatch
 refuses_mode() { lab exec sbatch "$@" --wrap true 2>&1 && fail "sbatch $* was taken"; }
-expect_match "$(refuses_mode --fabric-check=)" 'unknown mode "" for --fabric-check \(valid: report, off\)' "sbatch --fabric-check="
+expect_match "$(refuses_mode --fabric-check=)" 'unknown mode "" for --fabric-check \(valid: report | step | report,step | off\)' "sbatch --fabric-check="
 job=$(submit -N1 --fabric-check --wrap 'srun --fabric-check true') || exit
 expect_equal "$(wait_job "$job")" COMPLETED "a job with --fabric-check"
 printf '#!/bin/sh\n#SBATCH --fabric-check\nsrun true\n' > "$work/script"
