@@ -87,10 +87,11 @@ int run(const Options &options, const Context &context) {
     if (options.apply && !pegged.counters.empty()) {
         fabric::reset_pegged(engine, *map, pegged.counters, Deadline::after(time_enough));
         Log log({.ident = "fabric-check", .file = config->log_file, .syslog = config->syslog, .standard_error = false});
+        const std::string who = who_runs_this();
         for (const auto &counter : pegged.counters)
             log.info(fmt::format("reset --pegged: {} {}: value was {}: {}; by {}: {}", where_of(*map, counter),
                                  counter.counter, counter.value,
-                                 counter.reset ? "reset" : "not reset: " + counter.problem, who_runs_this(),
+                                 counter.reset ? "reset" : "not reset: " + counter.problem, who,
                                  printable(options.reason)));
     }
     context.json ? print_json(*map, pegged, options.apply) : print_text(*map, pegged, options.apply);

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <limits>
 #include <unistd.h>
 
@@ -187,10 +188,7 @@ StepRecords recorded_steps(const NodeStateStore &store, const NodeJob &job, unsi
             records.more = true;
         if (!name.starts_with(start_prefix) || !room())
             continue;
-        auto path = directory;
-        path += "/";
-        path += name;
-        if (const auto text = read_file(path, start_limit, true))
+        if (const auto text = read_file(fmt::format("{}/{}", directory, name), start_limit, true))
             if (auto start = decode_start(*text))
                 records.steps.push_back(std::move(start->step));
     }

@@ -107,11 +107,8 @@ private:
 
     /// Which bar it crossed, and what records in mid-job tell about the time.
     static std::string note_of(const PortResult &port, const LiveCounter &live) {
-        const std::string time = time_note(port, live.counter);
-        if (live.bar == "0") {
-            return time;
-        }
-        return "more than " + live.bar + (time.empty() ? "" : "; ") + time;
+        const std::string bar = live.bar_note(), time = time_note(port, live.counter);
+        return bar + (bar.empty() || time.empty() ? "" : "; ") + time;
     }
 
     static std::string time_note(const PortResult &port, const std::string &counter) {

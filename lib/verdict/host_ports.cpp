@@ -160,8 +160,6 @@ private:
             set_.cover.ports_seen += node.end ? 1 : 0;
             result.seconds = seconds_between(node.start->time_ns, last.time_ns);
             result.times = {totals_of(node.intervals, port.name()), node.start->time_ns, last.time_ns, !node.end};
-            result.start_ns = result.times.from_ns;
-            result.end_ns = result.times.to_ns;
             judge(port, rebooted, result);
             if (choice.use == PortUse::idle) {
                 only_faults(result);
@@ -189,8 +187,7 @@ private:
             return;
         }
         result.deltas = with_intervals(std::move(result.deltas), result.times, grading_.lost_share);
-        distrust_data(result.deltas, std::max(result.host_start->rate.data_gbps, result.host_end->rate.data_gbps),
-                      result.seconds);
+        distrust_data(result.deltas, link_gbps(result), result.seconds);
         result.xmit_bytes = xmit_bytes(result.deltas);
         result.rcv_bytes = rcv_bytes(result.deltas);
         PortRules rules = host_rules(port, result.profile, grading_);

@@ -112,13 +112,12 @@ struct PortResult {
     std::uint8_t map_port = 0;
     int peer = -1;     ///< index of the result at the other end of the link; -1: not among the results
     double seconds = 0; ///< between the two readings; 0: not known (clocks)
-    std::int64_t start_ns = 0, end_ns = 0; ///< wall clock of the two readings
     bool rebooted = false; ///< this host, or the one at the other end, rebooted or lost its slurmd during the job
     bool on_route = true; ///< false: a group's idle member, read for the spread only
     PortVerdict verdict;
     Deltas deltas;
     std::optional<std::uint64_t> xmit_bytes, rcv_bytes; ///< a host's without data counters: its switch port's, reversed
-    PortTimes times; ///< of a host's port, by its records in mid-job
+    PortTimes times; ///< of the two readings; totals: of a host's port, by its records in mid-job
     const HcaPort *host_start = nullptr, *host_end = nullptr;       ///< into the evidence; end: or the last in mid-job
     const SwitchPort *switch_start = nullptr, *switch_end = nullptr;
 };

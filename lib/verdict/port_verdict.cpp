@@ -221,6 +221,8 @@ std::string PortVerdict::word() const {
     return "no-traffic";
 }
 
+std::string LiveCounter::bar_note() const { return bar == "0" ? std::string() : "more than " + bar; }
+
 std::vector<std::string> PortVerdict::detail() const {
     std::vector<std::string> names;
     if (outcome == Outcome::live) {

@@ -25,6 +25,7 @@ struct LiveCounter {
     std::uint64_t delta = 0;
     Layer layer = Layer::ungraded;
     std::string bar; ///< the one it crossed: "0", "1000 per GB", "12 per hour"
+    std::string bar_note() const; ///< "more than 1000 per GB"; empty where none is tolerated
 };
 
 /// The verdict on one port: the rules of the design, exactly.
@@ -64,8 +65,8 @@ struct PortRules {
 PortVerdict judge_port(const Deltas &deltas, const PortRules &rules);
 
 /// Bytes transmitted and received. From the port's data counters (times four, once); where the port has none from those
-/// of its network device: of RDMA, else all on the wire, else of the priorities with flow control, else of the device. nullopt where there
-/// is no delta.
+/// of its network device: of RDMA, else all on the wire, else of the priorities with flow control, else of the
+/// device. nullopt where there is no delta.
 std::optional<std::uint64_t> xmit_bytes(const Deltas &deltas);
 std::optional<std::uint64_t> rcv_bytes(const Deltas &deltas);
 

@@ -114,7 +114,7 @@ private:
         ++ports_;
         const double seconds = seconds_between(record.start_ns, record.end_ns);
         Deltas deltas = step_deltas(record, port);
-        distrust_data(deltas, port.host_start->rate.data_gbps, seconds);
+        distrust_data(deltas, link_gbps(port), seconds);
         const auto sent = xmit_bytes(deltas), received = rcv_bytes(deltas);
         PortRules rules = host_rules(*port.host_start, port.profile, grading_);
         if (sent && received) {
@@ -128,8 +128,8 @@ private:
         verdict_.bytes_received += received.value_or(0);
         const PortVerdict judged = judge_port(deltas, rules);
         for (const LiveCounter &live : judged.live) {
-            verdict_.live.push_back({port.where, live.counter, live.delta, live.layer, true,
-                                     live.bar == "0" ? "" : "more than " + live.bar, port.where});
+            verdict_.live.push_back(
+                {port.where, live.counter, live.delta, live.layer, true, live.bar_note(), port.where});
         }
         for (const Unread &unread : judged.unread) {
             verdict_.unread.push_back({port.where, unread.counter, unread.reason, unread.layer, unread.missing});

@@ -171,8 +171,8 @@ private:
         result.switch_start = start != start_.end() ? start->second : nullptr;
         result.switch_end = end != end_.end() ? end->second : nullptr;
         result.seconds = set_.scout_seconds;
-        result.start_ns = evidence_.scout.start->time_ns;
-        result.end_ns = evidence_.scout.end->time_ns;
+        result.times.from_ns = evidence_.scout.start->time_ns;
+        result.times.to_ns = evidence_.scout.end->time_ns;
         set_.cover.ports_expected += on_route ? 1 : 0;
         if (was_read(result.switch_start) && was_read(result.switch_end)) {
             set_.cover.ports_seen += on_route ? 1 : 0;
@@ -208,8 +208,7 @@ private:
 
     void judge(PortResult &result) const {
         result.deltas = deltas_of(result.switch_start->counters, result.switch_end->counters);
-        distrust_data(result.deltas, std::max(result.switch_start->rate.data_gbps, result.switch_end->rate.data_gbps),
-                      result.seconds);
+        distrust_data(result.deltas, link_gbps(result), result.seconds);
         result.xmit_bytes = xmit_bytes(result.deltas);
         result.rcv_bytes = rcv_bytes(result.deltas);
         PortRules rules;

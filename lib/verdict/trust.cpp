@@ -17,6 +17,8 @@ constexpr double slack_share = 0.02; ///< counters of both ends are not read at 
 constexpr double slack_bytes = 1e6;  ///< management traffic
 constexpr std::uint64_t packets_that_carry_data = 1000;
 
+constexpr double bytes_per_gigabit = 1e9 / 8;
+
 struct Direction {
     const char *data, *packets;
 };
@@ -27,23 +29,12 @@ std::optional<std::uint64_t> value(const Deltas &deltas, const char *counter) {
     return at == deltas.end() ? std::nullopt : at->second.value;
 }
 
-double bytes_per_second(const PortResult &port) {
-    double gbps = 0;
-    for (const HcaPort *side : {port.host_start, port.host_end}) {
-        gbps = side != nullptr ? std::max(gbps, side->rate.data_gbps) : gbps;
-    }
-    for (const SwitchPort *side : {port.switch_start, port.switch_end}) {
-        gbps = side != nullptr ? std::max(gbps, side->rate.data_gbps) : gbps;
-    }
-    return gbps * 1e9 / 8;
-}
-
 /// Seconds by which the readings of two ports lie apart, at start and end together.
 double skew(const PortResult &a, const PortResult &b) {
     const auto apart = [](std::int64_t x, std::int64_t y) {
         return std::abs(static_cast<double>(x) - static_cast<double>(y)) / 1e9;
     };
-    return apart(a.start_ns, b.start_ns) + apart(a.end_ns, b.end_ns) + slack_seconds;
+    return apart(a.times.from_ns, b.times.from_ns) + apart(a.times.to_ns, b.times.to_ns) + slack_seconds;
 }
 
 class Ends {
@@ -56,7 +47,7 @@ public:
             return;
         }
         const auto sent = static_cast<double>(*sender.xmit_bytes), received = static_cast<double>(*receiver.rcv_bytes);
-        const double rate = std::max(bytes_per_second(sender), bytes_per_second(receiver));
+        const double rate = std::max(link_gbps(sender), link_gbps(receiver)) * bytes_per_gigabit;
         const double tolerance = slack_share * std::max(sent, received) + slack_bytes + rate * skew(sender, receiver);
         if (rate <= 0 || std::abs(sent - received) <= tolerance) {
             return;
@@ -89,13 +80,24 @@ private:
 
 } // namespace
 
+double link_gbps(const PortResult &port) {
+    double gbps = 0;
+    for (const HcaPort *side : {port.host_start, port.host_end}) {
+        gbps = side != nullptr ? std::max(gbps, side->rate.data_gbps) : gbps;
+    }
+    for (const SwitchPort *side : {port.switch_start, port.switch_end}) {
+        gbps = side != nullptr ? std::max(gbps, side->rate.data_gbps) : gbps;
+    }
+    return gbps;
+}
+
 void distrust_data(Deltas &deltas, double gbps, double seconds) {
     for (const Direction &direction : directions) {
         const auto moved = value(deltas, direction.data);
         if (!moved) {
             continue;
         }
-        const double most = gbps * 1e9 / 8 * (1 + slack_share) * (seconds + slack_seconds);
+        const double most = gbps * bytes_per_gigabit * (1 + slack_share) * (seconds + slack_seconds);
         if (gbps > 0 && seconds > 0 && static_cast<double>(*moved) * 4 > most) {
             deltas[direction.data] = {std::nullopt, NoDelta::implausible};
         } else if (*moved == 0 && value(deltas, direction.packets).value_or(0) >= packets_that_carry_data) {

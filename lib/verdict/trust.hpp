@@ -5,6 +5,9 @@
 
 namespace fabric_check {
 
+/// The link's data rate in Gb/s, the higher where it changed between the readings; 0: not known.
+double link_gbps(const PortResult &port);
+
 /// Takes the deltas of data counters that cannot be: more bytes than the link's rate times the time carries
 /// (implausible), or none while the port's packet counter moved (frozen). `gbps`: the link's data rate, 0: not known;
 /// `seconds` between the readings, 0: not known.

@@ -9,6 +9,7 @@ namespace {
 using testing::BusyJob;
 using testing::gigabyte;
 using testing::SmallJob;
+using testing::unread;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Field;
@@ -17,11 +18,6 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 constexpr std::uint32_t a = SmallJob::switch_a, b = SmallJob::switch_b;
-
-auto unread(const std::string &where, const std::string &counter, const std::string &reason) {
-    return ::testing::AllOf(Field(&UnreadCounter::where, where), Field(&UnreadCounter::counter, counter),
-                            Field(&UnreadCounter::reason, reason));
-}
 
 TEST(JobCover, AnEthernetPortThatNothingTellsOfIsLeftOutBesideOthers) {
     BusyJob job;

@@ -7,6 +7,7 @@
 #include "verdict/job_verdict.hpp"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <array>
@@ -24,6 +25,12 @@ inline constexpr double gib = 1024.0 * 1024.0 * 1024.0;
 inline LinkRate hdr() { return {4, "HDR", 200, 53.125}; }
 inline LinkRate narrow_hdr() { return {1, "HDR", 50, 53.125}; }
 inline LinkRate edr() { return {4, "EDR", 100, 25.78125}; }
+
+inline auto unread(const std::string &where, const std::string &counter, const std::string &reason) {
+    using ::testing::Field;
+    return ::testing::AllOf(Field(&UnreadCounter::where, where), Field(&UnreadCounter::counter, counter),
+                            Field(&UnreadCounter::reason, reason));
+}
 
 /// One job on the small fabric: SwitchA with node01-12 on ports 1-12, SwitchB with stor01-08 on ports 1-8, eight links
 /// A13-20 to B25-32, 4X HDR everywhere. Everything was read at both sides, 100 s apart, and nothing moved.

@@ -9,6 +9,7 @@ namespace {
 using testing::BusyJob;
 using testing::gigabyte;
 using testing::SmallJob;
+using testing::unread;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Field;
@@ -22,10 +23,6 @@ constexpr std::uint32_t a = SmallJob::switch_a, b = SmallJob::switch_b;
 auto finding(const std::string &where, const std::string &counter, std::uint64_t delta) {
     return ::testing::AllOf(Field(&Finding::where, where), Field(&Finding::counter, counter),
                             Field(&Finding::delta, delta));
-}
-auto unread(const std::string &where, const std::string &counter, const std::string &reason) {
-    return ::testing::AllOf(Field(&UnreadCounter::where, where), Field(&UnreadCounter::counter, counter),
-                            Field(&UnreadCounter::reason, reason));
 }
 
 TEST(JobVerdict, EvenTrafficWithoutErrorsIsCleanWithFullCover) {
