@@ -21,6 +21,7 @@ namespace {
 using nlohmann::ordered_json;
 using odd_json::at;
 using odd_json::number;
+using odd_json::whole;
 
 constexpr std::size_t report_limit = 256U << 20;
 constexpr std::int64_t second_ns = 1000000000;
@@ -28,7 +29,8 @@ constexpr std::string_view suffix = ".json";
 
 std::optional<std::uint32_t> parse_id(std::string_view text) {
     const std::optional<std::uint64_t> value = parse_u64(text);
-    return value && *value <= UINT32_MAX ? std::optional<std::uint32_t>(static_cast<std::uint32_t>(*value)) : std::nullopt;
+    return value && *value <= UINT32_MAX ? std::optional<std::uint32_t>(static_cast<std::uint32_t>(*value))
+                                         : std::nullopt;
 }
 
 /// "123_4.2.json" of "123_4" -> 2.
@@ -69,16 +71,18 @@ bool is_about(const ordered_json &report, const JobRef &job) {
 /// Why there is no report, as far as the names in records/ tell.
 std::string reason_without(const Config &config, const SpoolLayout &spool, const JobRef &job) {
     if (job.task || job.het) {
-        return fmt::format("no report of job {}: it has not ended, ran with --fabric-check=off, or its report was removed "
-                           "(reports are kept {} days)",
-                           job.text(), config.finisher.keep_days);
+        return fmt::format(
+            "no report of job {}: it has not ended, ran with --fabric-check=off, or its report was removed "
+            "(reports are kept {} days)",
+            job.text(), config.finisher.keep_days);
     }
     std::set<std::string> started;
     std::set<std::string> ended;
     std::int64_t last = 0;
     const Result<SpoolIndex> index = index_spool(spool);
     if (!index) {
-        return fmt::format("no report of job {}, and the records cannot be listed: {}", job.text(), index.error().message);
+        return fmt::format("no report of job {}, and the records cannot be listed: {}", job.text(),
+                           index.error().message);
     }
     if (const auto records = index->find(job.id); records != index->end()) {
         for (const RecordName &record : records->second) {
@@ -91,22 +95,24 @@ std::string reason_without(const Config &config, const SpoolLayout &spool, const
         }
     }
     if (ended.empty() && !started.empty()) {
-        return fmt::format("job {} has not ended: there are START records of {} nodes and no END", job.text(), started.size());
+        return fmt::format("job {} has not ended: there are START records of {} nodes and no END", job.text(),
+                           started.size());
     }
     if (!ended.empty()) {
         const std::int64_t age = std::max<std::int64_t>(0, (wall_ns() - last) / second_ns);
         const unsigned most = config.finisher.end_wait_max_s;
         if (age <= most) {
-            return fmt::format("job {} ended {} s ago and its report is being made; that takes at most {} s", job.text(),
-                               age, most);
+            return fmt::format("job {} ended {} s ago and its report is being made; that takes at most {} s",
+                               job.text(), age, most);
         }
         return fmt::format("job {} ended {} s ago and nobody made its report: does the finisher run on the controller "
                            "(EpilogSlurmctld, fabric-check-finisher), and is slurmdbd there?",
                            job.text(), age);
     }
-    return fmt::format("no report and no records of job {}: it has not started, ran with --fabric-check=off or before the "
-                       "hooks were installed, or its report was removed (reports are kept {} days)",
-                       job.text(), config.finisher.keep_days);
+    return fmt::format(
+        "no report and no records of job {}: it has not started, ran with --fabric-check=off or before the "
+        "hooks were installed, or its report was removed (reports are kept {} days)",
+        job.text(), config.finisher.keep_days);
 }
 
 } // namespace
@@ -133,8 +139,9 @@ Result<JobRef> parse_job_ref(std::string_view text) {
     job.task = take('_');
     const std::optional<std::uint32_t> id = parse_id(rest);
     if (!good || !id || *id == 0 || (job.task && job.het)) {
-        return Error{Errc::usage, fmt::format("'{}' is no job id; valid: 123, 123_4 (array task), 123+1 (het component)",
-                                              printable(text))};
+        return Error{
+            Errc::usage,
+            fmt::format("'{}' is no job id; valid: 123, 123_4 (array task), 123+1 (het component)", printable(text))};
     }
     job.id = *id;
     return job;
@@ -167,7 +174,7 @@ Result<ordered_json> find_report(const Config &config, const JobRef &job, std::o
             }
             const Result<ordered_json> report = read_report(spool.reports() + "/" + name);
             if (report && is_about(*report, job)) {
-                offer(static_cast<unsigned>(number(at(*report, "job"), "restart")), name);
+                offer(static_cast<unsigned>(whole(number(at(*report, "job"), "restart"))), name);
             }
         }
     }
@@ -175,8 +182,8 @@ Result<ordered_json> find_report(const Config &config, const JobRef &job, std::o
         return read_report(spool.reports() + "/" + best->second);
     }
     if (!runs.empty()) {
-        return Error{Errc::no_answer, fmt::format("job {} has no report of restart {}; there are: {}", job.text(), *restart,
-                                                  fmt::join(runs, ", "))};
+        return Error{Errc::no_answer, fmt::format("job {} has no report of restart {}; there are: {}", job.text(),
+                                                  *restart, fmt::join(runs, ", "))};
     }
     return Error{Errc::no_answer, reason_without(config, spool, job)};
 }

@@ -3,6 +3,8 @@
 
 #include "base/text.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -22,6 +24,10 @@ inline const ordered_json &at(const ordered_json &json, const char *key) {
 inline double number(const ordered_json &json, const char *key) {
     const ordered_json &value = at(json, key);
     return value.is_number() ? value.get<double>() : 0;
+}
+/// A stranger's number as a count: 0 for what is none, at most 10^19.
+inline std::uint64_t whole(double value) {
+    return value > 0 ? static_cast<std::uint64_t>(std::min(value, 1e19)) : 0;
 }
 /// Safe to print on a terminal.
 inline std::string text(const ordered_json &json, const char *key) {

@@ -28,6 +28,7 @@ using odd_json::flag;
 using odd_json::list;
 using odd_json::number;
 using odd_json::text;
+using odd_json::whole;
 
 constexpr std::size_t findings_shown = 20;
 constexpr std::size_t lines_shown = 30;
@@ -37,8 +38,9 @@ constexpr double considerable = 0.1; ///< of the bytes of the group that carried
 constexpr double similar = 0.1;      ///< shares of one entry
 
 /// Numbers of odd JSON, kept within what the type holds.
-std::uint64_t whole(double value) { return value > 0 ? static_cast<std::uint64_t>(std::min(value, 1e19)) : 0; }
-std::int64_t seconds(double value) { return static_cast<std::int64_t>(std::clamp(value, -1e11, 1e11)); }
+std::int64_t seconds(double value) {
+    return static_cast<std::int64_t>(std::clamp(value, -1e11, 1e11));
+}
 
 struct Style {
     const char *strong = "", *good = "", *bad = "", *open = "", *dim = "", *off = "";
@@ -121,8 +123,10 @@ private:
                                 number(job, "restart") > 0 ? fmt::format(", restart {:.0f}", number(job, "restart"))
                                                            : std::string());
         }
-        paragraph("  ", fmt::format("{:.0f} {}: {}", number(job, "node_count"),
-                                    number(job, "node_count") == 1 ? "node" : "nodes", text(job, "nodes")), "  ");
+        paragraph("  ",
+                  fmt::format("{:.0f} {}: {}", number(job, "node_count"),
+                              number(job, "node_count") == 1 ? "node" : "nodes", text(job, "nodes")),
+                  "  ");
     }
 
     void verdict() {
@@ -273,8 +277,9 @@ private:
 
     /// "94-97 %"
     static std::string percents(const std::vector<const ordered_json *> &links, const char *key) {
-        const auto [low, high] = std::minmax_element(
-            links.begin(), links.end(), [key](const auto *a, const auto *b) { return number(*a, key) < number(*b, key); });
+        const auto [low, high] = std::minmax_element(links.begin(), links.end(), [key](const auto *a, const auto *b) {
+            return number(*a, key) < number(*b, key);
+        });
         const std::string least = fmt::format("{:.0f}", std::clamp(number(**low, key) * 100, -1e6, 1e6));
         const std::string most = fmt::format("{:.0f}", std::clamp(number(**high, key) * 100, -1e6, 1e6));
         return least == most ? most + " %" : least + "-" + most + " %";
@@ -296,11 +301,10 @@ private:
     void cable(const std::vector<const ordered_json *> &links) {
         const ordered_json &first = *links.front();
         const double share = number(first, "share");
-        const std::string name =
-            links.size() == 1 ? text(first, "where") : fmt::format("{} links", links.size());
+        const std::string name = links.size() == 1 ? text(first, "where") : fmt::format("{} links", links.size());
         const std::size_t room = bar_room(71);
-        out_ += fmt::format("  {:<28} {}{:>9}{} {:<{}}  this job: at most {}\n", name, style_.bad, percents(links, "share"),
-                            style_.off, bar(share, 1, room), room, percents(links, "own"));
+        out_ += fmt::format("  {:<28} {}{:>9}{} {:<{}}  this job: at most {}\n", name, style_.bad,
+                            percents(links, "share"), style_.off, bar(share, 1, room), room, percents(links, "own"));
         std::string words = hot_words(text(first, "cause")) + senders(links);
         const std::string direction = text(first, "direction");
         words += direction.empty() ? "" : fmt::format(" ({})", direction_words(direction));
@@ -322,9 +326,7 @@ private:
         return std::clamp(columns_ > taken ? columns_ - taken : 0, bar_least, bar_most);
     }
 
-    static std::string bytes(double value) {
-        return human_bytes(whole(value), " ");
-    }
+    static std::string bytes(double value) { return human_bytes(whole(value), " "); }
 
     static std::string bar(double value, double most, std::size_t room) {
         const double part = most > 0 ? std::clamp(value / most, 0.0, 1.0) : 0;
@@ -416,10 +418,12 @@ private:
             const bool known = at(port, "xmit_bytes").is_number();
             const std::string size = known ? bytes(sent) : "not read";
             std::string line = fmt::format("  {:<28} {:>9}  ", text(port, "link"), size);
-            line += sent > 0 ? fmt::format("{:<{}}", bar(sent, most, room), room)
-                             : fmt::format("{}idle{}{}", style_.dim, style_.off, std::string(room > 4 ? room - 4 : 0, ' '));
+            line += sent > 0
+                        ? fmt::format("{:<{}}", bar(sent, most, room), room)
+                        : fmt::format("{}idle{}{}", style_.dim, style_.off, std::string(room > 4 ? room - 4 : 0, ' '));
             if (waited > 0 && at(port, "xmit_wait").is_number()) {
-                line += fmt::format("  {:>3.0f} % of wait", std::clamp(number(port, "xmit_wait") / waited, 0.0, 1.0) * 100);
+                line +=
+                    fmt::format("  {:>3.0f} % of wait", std::clamp(number(port, "xmit_wait") / waited, 0.0, 1.0) * 100);
             }
             line.resize(line.find_last_not_of(' ') + 1);
             out_ += line + "\n";
@@ -440,8 +444,9 @@ private:
             }
             const std::string counter = text(one, "counter");
             const std::string end = text(one, "read_at");
-            paragraph("      ", fmt::format("{}{}{}{}: {}", text(one, "where"), counter.empty() ? "" : "  ", counter,
-                                            end.empty() ? "" : " at " + end, reason_words(text(one, "reason"))),
+            paragraph("      ",
+                      fmt::format("{}{}{}{}: {}", text(one, "where"), counter.empty() ? "" : "  ", counter,
+                                  end.empty() ? "" : " at " + end, reason_words(text(one, "reason"))),
                       "  ");
         }
     }
@@ -477,7 +482,8 @@ private:
                                                      "ports, not to jobs."
                                                    : "Other jobs on its nodes meanwhile: jobs {}{}; counters belong to "
                                                      "ports, not to jobs.";
-            paragraph("  ", printable(fmt::format(fmt::runtime(words), ids, shared.size() > lines_shown ? ", ..." : "")));
+            paragraph("  ",
+                      printable(fmt::format(fmt::runtime(words), ids, shared.size() > lines_shown ? ", ..." : "")));
         }
     }
 

@@ -17,6 +17,7 @@ using odd_json::at;
 using odd_json::list;
 using odd_json::number;
 using odd_json::text;
+using odd_json::whole;
 
 constexpr std::size_t groups_shown = 12;
 constexpr std::size_t unreachable_shown = 20;
@@ -36,7 +37,9 @@ struct Style {
 };
 
 /// "1 LID", "12 LIDs"
-std::string count(double n, const char *what) { return fmt::format("{:.0f} {}{}", n, what, n == 1 ? "" : "s"); }
+std::string count(double n, const char *what) {
+    return fmt::format("{:.0f} {}{}", n, what, n == 1 ? "" : "s");
+}
 
 /// A long list of names by its beginning and its size.
 std::string shortened(const std::string &names) {
@@ -67,9 +70,9 @@ void add_group(std::string &out, const ordered_json &group, const Style &style, 
     }
     const double imbalance = number(group, "imbalance");
     out += fmt::format("\n{}{}{}, {}: {} on {:.0f} of {}, imbalance {}{:.2f}{}\n", style.strong, text(group, "name"),
-                       style.off, direction_words(text(group, "direction"), of_job), count(number(group, "lids"), "LID"),
-                       number(group, "used"), count(number(group, "available"), "link"), imbalance > 1 ? style.bad : "",
-                       imbalance, style.off);
+                       style.off, direction_words(text(group, "direction"), of_job),
+                       count(number(group, "lids"), "LID"), number(group, "used"),
+                       count(number(group, "available"), "link"), imbalance > 1 ? style.bad : "", imbalance, style.off);
     const std::size_t room = bar_room(columns, width + 22);
     for (const ordered_json &port : list(group, "ports")) {
         const double lids = number(port, "lids"), rate = number(port, "rate_gbps");
@@ -79,7 +82,7 @@ void add_group(std::string &out, const ordered_json &group, const Style &style, 
             out += fmt::format("{}{} idle{}\n", style.dim, line, style.off);
             continue;
         }
-        const auto bar = std::max<std::size_t>(1, std::size_t(lids / most * double(room)));
+        const auto bar = std::max<std::size_t>(1, whole(lids / most * double(room)));
         const ordered_json &minimal = at(port, "minimal");
         out += line + " " + std::string(bar, '#') +
                (minimal.is_boolean() && !minimal.get<bool>() ? "  (a longer way)" : "") + "\n";
@@ -93,8 +96,8 @@ void add_ceiling(std::string &out, const ordered_json &routes, std::size_t colum
         return;
     std::string words;
     words += fmt::format("Ceiling: the {} used by {} carr{} at most {:.1f} GiB/s of payload",
-                       links == 1 ? "link" : fmt::format("{:.0f} links", links), text(at(routes, "worst"), "name"),
-                       links == 1 ? "ies" : "y", number(ceiling, "gib_s"));
+                         links == 1 ? "link" : fmt::format("{:.0f} links", links), text(at(routes, "worst"), "name"),
+                         links == 1 ? "ies" : "y", number(ceiling, "gib_s"));
     if (const double all = number(ceiling, "all_links_gib_s"); all > number(ceiling, "gib_s"))
         words += fmt::format("; all {:.0f} would carry {:.1f}", number(at(routes, "worst"), "available"), all);
     out += "\n" + wrapped(words + ".", columns, "", "");
@@ -113,8 +116,9 @@ void add_shapes(std::string &out, const ordered_json &routes, bool of_job) {
         const ordered_json &shape = at(shapes, key);
         const std::string link = text(shape, "link");
         if (!link.empty())
-            lines += fmt::format("  {:<13} {:.0f} on {}, {:.0f} when spread evenly (x {:.2f})\n", name,
-                                 number(shape, "max_link_flows"), link, number(shape, "ideal"), number(shape, "factor"));
+            lines +=
+                fmt::format("  {:<13} {:.0f} on {}, {:.0f} when spread evenly (x {:.2f})\n", name,
+                            number(shape, "max_link_flows"), link, number(shape, "ideal"), number(shape, "factor"));
     }
     const char *inside = direction_words("inside", of_job);
     if (lines.empty() && !at(routes, "worst").is_object())
@@ -143,18 +147,20 @@ void add_headline(std::string &out, const ordered_json &routes, const Style &sty
     const ordered_json &worst = at(routes, "worst");
     const std::size_t lost = list(routes, "unreachable").size();
     if (!worst.is_object()) {
-        out += lost == 0 ? "No link between switches is on the way.\n"
-                         : fmt::format("{} unreachable by these tables; of the rest, no link between switches is on the "
-                                       "way.\n",
-                                       lost == 1 ? "1 LID is" : fmt::format("{} LIDs are", lost));
+        out += lost == 0
+                   ? "No link between switches is on the way.\n"
+                   : fmt::format("{} unreachable by these tables; of the rest, no link between switches is on the "
+                                 "way.\n",
+                                 lost == 1 ? "1 LID is" : fmt::format("{} LIDs are", lost));
         return;
     }
     if (lost > 0)
         out += fmt::format("{}{} unreachable by these tables{}: what follows is of the rest.\n", style.bad,
                            lost == 1 ? "1 LID is" : fmt::format("{} LIDs are", lost), style.off);
     const double imbalance = number(routes, "imbalance");
-    const std::string after = fmt::format("(1.00 cannot be better); worst group {}: {:.0f} of {} used.", text(worst, "name"),
-                                          number(worst, "used"), count(number(worst, "available"), "link"));
+    const std::string after =
+        fmt::format("(1.00 cannot be better); worst group {}: {:.0f} of {} used.", text(worst, "name"),
+                    number(worst, "used"), count(number(worst, "available"), "link"));
     const std::string line = wrapped(fmt::format("Imbalance {:.2f} {}", imbalance, after), columns, "", "");
     const std::string plain = fmt::format("Imbalance {:.2f}", imbalance);
     out += line.starts_with(plain) ? fmt::format("Imbalance {}{:.2f}{}{}", imbalance > 1 ? style.bad : "", imbalance,
@@ -190,14 +196,14 @@ std::string routes_text(const ordered_json &routes, bool colour, std::size_t col
     std::vector<const ordered_json *> order;
     for (const ordered_json &group : groups)
         order.push_back(&group);
-    std::stable_sort(order.begin(), order.end(), [&](const ordered_json *a, const ordered_json *b) {
-        return is_worst(*a) && !is_worst(*b);
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](const ordered_json *a, const ordered_json *b) { return is_worst(*a) && !is_worst(*b); });
     for (std::size_t i = 0; i < order.size() && i < groups_shown; ++i)
         add_group(out, *order[i], style, columns, of_job);
     if (order.size() > groups_shown)
-        out += fmt::format("\n{} more {}, imbalance at most {:.2f}; --json lists them all.\n", order.size() - groups_shown,
-                           order.size() - groups_shown == 1 ? "group" : "groups", number(*order[groups_shown], "imbalance"));
+        out += fmt::format("\n{} more {}, imbalance at most {:.2f}; --json lists them all.\n",
+                           order.size() - groups_shown, order.size() - groups_shown == 1 ? "group" : "groups",
+                           number(*order[groups_shown], "imbalance"));
     add_ceiling(out, routes, columns);
     add_shapes(out, routes, of_job);
 
@@ -205,7 +211,8 @@ std::string routes_text(const ordered_json &routes, bool colour, std::size_t col
     if (!lost.empty())
         out += fmt::format("\n{}Unreachable{}:\n", style.bad, style.off);
     for (std::size_t i = 0; i < lost.size() && i < unreachable_shown; ++i)
-        out += fmt::format("  LID {:.0f} {}: {}\n", number(lost[i], "lid"), text(lost[i], "node"), text(lost[i], "why"));
+        out +=
+            fmt::format("  LID {:.0f} {}: {}\n", number(lost[i], "lid"), text(lost[i], "node"), text(lost[i], "why"));
     if (lost.size() > unreachable_shown)
         out += fmt::format("  and {} more; --json lists them all\n", lost.size() - unreachable_shown);
     return out;

@@ -32,7 +32,7 @@ class Rails {
 public:
     Rails(const JobEvidence &evidence, const PortSet &set, const Config::Ports &ports, std::uint64_t min_bytes,
           std::vector<Finding> &findings)
-        : set_(set), ports_(ports), min_bytes_(min_bytes), findings_(findings) {
+        : ports_(ports), min_bytes_(min_bytes), findings_(findings) {
         std::map<std::string, std::size_t> places;
         for (const NodeEvidence &node : evidence.nodes) {
             if (node.start && node.end && !node.slurmd_died && node.start->boot_id == node.end->boot_id &&
@@ -177,7 +177,6 @@ private:
         }
     }
 
-    const PortSet &set_;
     const Config::Ports &ports_;
     std::uint64_t min_bytes_;
     std::vector<Finding> &findings_;

@@ -52,7 +52,7 @@ std::string moment(const PortTimes &times, std::int64_t time_ns) {
         return text;
     }
     const std::string clock = text.substr(11, 8);
-    return times.from_ns / day == times.to_ns / day ? clock : text.substr(0, 10) + " " + clock;
+    return times.from_ns / day == times.to_ns / day ? clock : fmt::format("{:.10} {}", text, clock);
 }
 
 std::string when_moved(const PortTimes &times, const std::string &counter) {

@@ -134,7 +134,8 @@ TEST_F(StepTest, ACounterThatAppearsIsLostNotZero) {
     ASSERT_TRUE(step("start", 0));
     without_retries = false;
     ASSERT_TRUE(step("end", 0));
-    const auto &lost = recorded().steps.at(0).ports.at("mlx5_0:1").at("packet_seq_err").lost;
+    const auto records = recorded();
+    const auto &lost = records.steps.at(0).ports.at("mlx5_0:1").at("packet_seq_err").lost;
     ASSERT_THAT(lost, SizeIs(1));
     EXPECT_EQ(lost[0].why, NoDelta::absent_before);
 }

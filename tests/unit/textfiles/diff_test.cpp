@@ -334,8 +334,8 @@ TEST_F(DiffTest, WritesTheContractsJson) {
     EXPECT_EQ(json["schema"], "fabric-check/diff/1");
     EXPECT_EQ(json["profile"], "ib");
     EXPECT_EQ(json["verdict"], "unusable");
-    EXPECT_EQ(json["detail"], nlohmann::json::array({"LinkDownedCounter"}));
-    EXPECT_EQ(json["live"], nlohmann::json::array({"PortXmitDiscards"}));
+    EXPECT_EQ(json["detail"], nlohmann::ordered_json::array({"LinkDownedCounter"}));
+    EXPECT_EQ(json["live"], nlohmann::ordered_json::array({"PortXmitDiscards"}));
     EXPECT_EQ(json["unreadable"].size(), 1U);
     EXPECT_EQ(json["unreadable"][0]["counter"], "LinkDownedCounter");
     EXPECT_EQ(json["unreadable"][0]["reason"], "saturated");

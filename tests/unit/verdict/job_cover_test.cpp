@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-constexpr std::uint32_t a = SmallJob::switch_a, b = SmallJob::switch_b;
+constexpr std::uint32_t a = SmallJob::switch_a;
 
 TEST(JobCover, AnEthernetPortThatNothingTellsOfIsLeftOutBesideOthers) {
     BusyJob job;
