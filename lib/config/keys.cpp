@@ -105,7 +105,7 @@ std::vector<Key> make_keys() {
          "Reports are for the job's owner alone: auto, where slurm.conf's PrivateData has jobs. Where only slurmdbd.conf's "
          "has, say on.",
          {FIELD(std::string, finisher.private_reports), {"auto", "on", "off"}, false, false});
-    integer("finisher", "keep_days", "days", "Records and reports older than this are removed; 0: never.",
+    integer("finisher", "keep_days", "days", "Reports, and records of jobs that do not run any more, are removed when they are older than this; 0: never.",
             {Unsigned(FIELD(unsigned, finisher.keep_days)), 0, 36500});
 
     text("munge", "socket", "munged's socket; empty: Munge's own default.",

@@ -387,7 +387,15 @@ void Finisher::expire() {
     if (expired_ns_ != 0 && now - expired_ns_ < expire_every)
         return;
     expired_ns_ = now;
-    if (auto removed = expire_spool(spool_, config_.finisher.keep_days, now / second); !removed)
+    // A job may run for longer than that, and needs its START to the end. When slurmdbd cannot tell, it is kept.
+    const auto runs = [&](std::uint32_t job_id) {
+        Ticket any;
+        any.job_id = job_id;
+        const auto instances = world_.accounting->instances(any);
+        return !instances || std::any_of(instances->begin(), instances->end(),
+                                         [](const JobInstance &instance) { return !instance.ended; });
+    };
+    if (auto removed = expire_spool(spool_, config_.finisher.keep_days, now / second, runs); !removed)
         world_.log->warning("finisher: " + removed.error().message);
     else if (*removed > 0)
         world_.log->info("finisher: " + std::to_string(*removed) + " files older than " +

@@ -7,6 +7,7 @@
 #include "record/record_name.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -77,8 +78,10 @@ Result<std::uint32_t> record_owner(const SpoolLayout &spool, const RecordName &n
 /// Removes a record and what lies beside it. A file that is gone already is no error.
 Status remove_record(const SpoolLayout &spool, const RecordName &name);
 
-/// Removes records and reports not changed for `days` (0: none), and links in reports/ that point nowhere. The number
-/// removed. `now` in seconds since the epoch.
-Result<unsigned> expire_spool(const SpoolLayout &spool, unsigned days, std::int64_t now);
+/// Removes records and reports not changed for `days` (0: none), and links in reports/ that point nowhere, but not the
+/// records of a job of which `runs` is true: asked once for each job with a record that old. The number removed. `now`
+/// in seconds since the epoch.
+Result<unsigned> expire_spool(const SpoolLayout &spool, unsigned days, std::int64_t now,
+                              const std::function<bool(std::uint32_t job_id)> &runs);
 
 } // namespace fabric_check

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <fmt/format.h>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -94,11 +95,24 @@ Status remove_record(const SpoolLayout &spool, const RecordName &name) {
     return {};
 }
 
-Result<unsigned> expire_spool(const SpoolLayout &spool, unsigned days, std::int64_t now) {
+Result<unsigned> expire_spool(const SpoolLayout &spool, unsigned days, std::int64_t now,
+                              const std::function<bool(std::uint32_t job_id)> &runs) {
     unsigned removed = 0;
     if (days == 0)
         return removed;
     const std::int64_t oldest = now - static_cast<std::int64_t>(days) * 86400;
+    std::map<std::uint32_t, bool> running;
+    const auto needed = [&](std::string_view name) {
+        if (name.ends_with(payload_suffix))
+            name.remove_suffix(payload_suffix.size());
+        const auto record = parse_record_name(name);
+        if (!record)
+            return false;
+        const auto [known, asked] = running.try_emplace(record->job_id, false);
+        if (asked)
+            known->second = runs(record->job_id);
+        return known->second;
+    };
     for (const auto &directory : {spool.records(), spool.reports()}) {
         const auto names = list_directory(directory);
         if (!names) {
@@ -110,6 +124,8 @@ Result<unsigned> expire_spool(const SpoolLayout &spool, unsigned days, std::int6
             const auto path = fmt::format("{}/{}", directory, name);
             struct stat status {};
             if (lstat(path.c_str(), &status) != 0 || S_ISDIR(status.st_mode) || status.st_mtime >= oldest)
+                continue;
+            if (directory == spool.records() && needed(name))
                 continue;
             if (unlink(path.c_str()) == 0)
                 ++removed;

@@ -512,5 +512,20 @@ TEST_F(FinisherTest, LeavesTheQueueToTheOneThatRuns) {
     EXPECT_EQ(tickets(), 1U);
 }
 
+TEST_F(FinisherTest, RecordsOfAJobThatStillRunsOutliveTheDaysThatAreKept) {
+    accounting.records = {instance(7, 100, 0)};
+    accounting.records[0].ended = false;
+    write(node_record(7, "node01", Phase::start, (base + 100) * second_ns));
+    write(node_record(8, "node01", Phase::start, (base + 100) * second_ns)); // Slurm knows no such job any more
+    now = (time(nullptr) + 31 * 86400) * second_ns;
+    accounting.away = true;
+    EXPECT_TRUE(finisher->run());
+    EXPECT_EQ(records(), 2U) << "while nobody can tell";
+    accounting.away = false;
+    restart();
+    EXPECT_TRUE(finisher->run());
+    EXPECT_THAT(files_in(spool().records()), ::testing::ElementsAre(StartsWith("7.node01.")));
+}
+
 } // namespace
 } // namespace fabric_check

@@ -4,6 +4,7 @@
 #include "job/fakes.hpp"
 #include "record/digest.hpp"
 
+#include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -227,9 +228,26 @@ TEST_F(Spool, ExpiryRemovesOldFilesOnly) {
     struct stat status {};
     ASSERT_EQ(stat(file(name).c_str(), &status), 0);
     const auto now = status.st_mtime;
-    EXPECT_EQ(*expire_spool(spool, 30, now + 30 * 86400), 0U);
-    EXPECT_EQ(*expire_spool(spool, 0, now + 300 * 86400), 0U);
-    EXPECT_EQ(*expire_spool(spool, 30, now + 30 * 86400 + 10), 2U);
+    const auto none_runs = [](std::uint32_t) { return false; };
+    EXPECT_EQ(*expire_spool(spool, 30, now + 30 * 86400, none_runs), 0U);
+    EXPECT_EQ(*expire_spool(spool, 0, now + 300 * 86400, none_runs), 0U);
+    EXPECT_EQ(*expire_spool(spool, 30, now + 30 * 86400 + 10, none_runs), 2U);
+}
+
+TEST_F(Spool, ExpiryLeavesTheRecordsOfAJobThatRunsForLonger) {
+    const auto name = write(testing::scout_record(7, "node01", Phase::start, 100, 4000)); // has a payload
+    write(node_record(7, "node01", Phase::start, 100));
+    write(node_record(8, "node01", Phase::start, 100));
+    struct stat status {};
+    ASSERT_EQ(stat(file(name).c_str(), &status), 0);
+    std::vector<std::uint32_t> asked;
+    const auto seven_runs = [&](std::uint32_t job) {
+        asked.push_back(job);
+        return job == 7;
+    };
+    EXPECT_EQ(*expire_spool(spool, 30, status.st_mtime + 31 * 86400, seven_runs), 1U);
+    EXPECT_EQ(testing::files_in(spool.records()).size(), 3U);
+    EXPECT_THAT(asked, ::testing::UnorderedElementsAre(7, 8)) << "once for each job";
 }
 
 TEST_F(Spool, WritingIntoASpoolThatIsNotThereNamesIt) {
