@@ -47,6 +47,7 @@ struct Config {
         unsigned sl = 0;
         std::string device;                        ///< card to send through; empty: the first active port
         unsigned port = 0;
+        bool details = true;                       ///< ask switches for the optional attributes
     } mad;
 
     struct Finisher {

@@ -88,6 +88,10 @@ std::vector<Key> make_keys() {
          {FIELD(std::string, mad.device), {}});
     integer("mad", "port", "", "Port of that card; 0: the first active one.",
             {Unsigned(FIELD(unsigned, mad.port)), 0, 255});
+    all.push_back({"mad", "details", "",
+                   "Ask switches for the optional attributes too: why packets were discarded or received damaged, and what "
+                   "forward error correction did.",
+                   BooleanRule{FIELD(bool, mad.details)}});
 
     integer("finisher", "end_wait_s", "seconds", "Wait for END records after the last one that came.",
             {Unsigned(FIELD(unsigned, finisher.end_wait_s)), 0, 3600});

@@ -19,16 +19,19 @@ constexpr Row port(std::string_view name, Layer layer, std::string_view meaning)
 }
 
 constexpr std::array ethtool_rows{
+    port("link_down_events_phy", Layer::physical, "the link went down: cable, optic, reset of either end, or reboot")
+        .as(graded_roce),
     port("rx_buffer_passed_thres_phy", Layer::ungraded,
          "times the receive buffer was over 85 % full: the host reads too slowly"),
     port("rx_bytes_phy", Layer::ungraded, "bytes received on the wire, all traffic").in(Unit::octets),
     port("rx_corrected_bits_phy", Layer::ungraded,
          "bits that forward error correction repaired: normal in small numbers"),
-    port("rx_crc_errors_phy", Layer::physical, "frames arrived damaged: cable, optic or connector").as(graded_roce),
+    port("rx_crc_errors_phy", Layer::physical, "frames arrived damaged: cable, optic or connector").as(graded_roce | bit_errors),
     port("rx_discards_phy", Layer::lossless_broken,
          "frames dropped for want of receive buffers: flow control did not hold the sender")
         .in(Unit::packets)
         .as(lossless),
+    port("rx_err_lane_<n>_phy", Layer::ungraded, "bits received wrong on one lane, before they were repaired"),
     port("rx_global_pause", Layer::congestion, "802.3x pauses received: the switch asks this host to wait")
         .as(graded_roce)
         .set_against(Against::sent),
@@ -43,7 +46,7 @@ constexpr std::array ethtool_rows{
     port("rx_pause_ctrl_phy", Layer::ungraded, "pause frames received, of all kinds").in(Unit::packets),
     port("rx_pcs_symbol_err_phy", Layer::physical,
          "symbols arrived wrong that error correction did not repair: cable, optic or connector")
-        .as(graded_roce),
+        .as(graded_roce | bit_errors),
     port("rx_prio<n>_buf_discard", Layer::lossless_broken,
          "frames of this priority dropped for want of receive buffers")
         .in(Unit::packets)
@@ -63,7 +66,7 @@ constexpr std::array ethtool_rows{
     port("rx_prio<n>_pause_duration", Layer::ungraded, "time this priority was paused by the switch")
         .in(Unit::microseconds),
     port("rx_prio<n>_pause_transition", Layer::ungraded, "times this priority changed between paused and sending"),
-    port("rx_symbol_err_phy", Layer::physical, "symbols arrived wrong: cable, optic or connector").as(graded_roce),
+    port("rx_symbol_err_phy", Layer::physical, "symbols arrived wrong: cable, optic or connector").as(graded_roce | bit_errors),
     port("rx_vport_rdma_multicast_bytes", Layer::ungraded, "RDMA multicast bytes received").in(Unit::octets),
     port("rx_vport_rdma_unicast_bytes", Layer::ungraded, "RDMA bytes received").in(Unit::octets),
     port("rx_vport_rdma_unicast_packets", Layer::ungraded, "RDMA packets received").in(Unit::packets),

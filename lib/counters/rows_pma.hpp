@@ -49,10 +49,11 @@ constexpr std::array pma_rows{
     detail("UnknownBlockCounter", 16, "blocks of unknown kind", extended_speeds),
     detail("PortFECCorrectableBlockCounter", 32, "blocks that forward error correction repaired: normal in small numbers",
            extended_speeds),
-    detail("PortFECUncorrectableBlockCounter", 32, "blocks beyond repair: cable, optic or connector", extended_speeds),
+    detail("PortFECUncorrectableBlockCounter", 32, "blocks beyond repair: cable, optic or connector", extended_speeds)
+        .as(bit_errors),
     detail("PortFECCorrectedSymbolCounter", 32, "symbols that forward error correction repaired", extended_speeds),
     detail("FECCorrectableBlockCountrLane<n>", 32, "blocks of one lane that were repaired", extended_speeds),
-    detail("FECUncorrectableBlockCntrLane<n>", 32, "blocks of one lane beyond repair", extended_speeds),
+    detail("FECUncorrectableBlockCntrLane<n>", 32, "blocks of one lane beyond repair", extended_speeds).as(bit_errors),
     detail("ErrorDetectionCounterLane<n>", 16, "bit errors that one lane detected", extended_speeds),
     classic("ExcessiveBufferOverrunErrors", "excessive_buffer_overrun_errors ExcBufOverrunErrors", 4,
             Layer::lossless_broken,
@@ -74,7 +75,7 @@ constexpr std::array pma_rows{
         .in(Unit::octets_div_4),
     classic("PortRcvErrors", "port_rcv_errors RcvErrors", 16, Layer::physical,
             "packets arrived damaged: the cable or optic of this link, or the sender behind it")
-        .as(every_port),
+        .as(every_port | bit_errors),
     classic("PortRcvPkts", "port_rcv_packets RcvPkts port_rcv_packets_64", 32, Layer::ungraded, "packets received")
         .in(Unit::packets),
     classic("PortRcvRemotePhysicalErrors", "port_rcv_remote_physical_errors RcvRemotePhysErrors", 16, Layer::physical,
@@ -99,7 +100,7 @@ constexpr std::array pma_rows{
     classic("QP1Dropped", "", 16, Layer::ungraded, "management packets dropped: the management agent was overrun"),
     classic("SymbolErrorCounter", "symbol_error SymbolErrors", 16, Layer::physical,
             "bits were received wrong on a lane: cable, optic or connector")
-        .as(every_port),
+        .as(every_port | bit_errors),
     classic("VL15Dropped", "VL15_dropped", 16, Layer::ungraded,
             "subnet management packets dropped for want of buffers: somebody asks too fast"),
 };

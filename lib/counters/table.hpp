@@ -65,6 +65,7 @@ enum Role : std::uint16_t {
     hca_roce = 1 << 4,   ///< must be there on a RoCE port whose driver has it
     profile_ib = 1 << 5, ///< must be there where a whole profile is asked for, whatever the port is
     profile_roce = 1 << 6,
+    bit_errors = 1 << 7, ///< each event is one wrong bit at least: over the bits sent it is a bit-error rate
 };
 
 /// Which way an event points, for rates: pauses sent are set against bytes received, pauses received against bytes

@@ -20,6 +20,10 @@ inline constexpr std::uint16_t adaptive_routing_info = 0xff20;
 inline constexpr std::uint16_t class_port_info = 0x01;
 inline constexpr std::uint16_t port_counters = 0x12;
 inline constexpr std::uint16_t port_counters_extended = 0x1d;
+inline constexpr std::uint16_t port_info_extended = 0x33; ///< modifier: port
+inline constexpr std::uint16_t port_rcv_error_details = 0x15;
+inline constexpr std::uint16_t port_xmit_discard_details = 0x16;
+inline constexpr std::uint16_t port_extended_speeds_counters = 0x1f;
 } // namespace attribute
 
 /// The attribute's bytes as the engine hands them over. All decoders accept any length: what is too short is nothing.
@@ -33,6 +37,7 @@ struct PmaCapabilities {
     bool extended_packets() const noexcept { return (mask & 1U << 9U) != 0; } ///< unicast and multicast packets too
     bool xmit_wait() const noexcept { return (mask & 1U << 12U) != 0; }
     bool qp1_dropped() const noexcept { return (mask & 1U << 15U) != 0; }
+    bool rs_fec_counters() const noexcept { return (mask & 1U << 14U) != 0; } ///< PortExtendedSpeedsCounters' other layout
     /// PortCountersExtended repeats the error counters at 64 bits.
     bool wide_errors() const noexcept { return extended() && (mask2 & 1U << 1U) != 0; }
     /// PortCounters holds something that PortCountersExtended does not.
@@ -49,6 +54,15 @@ void decode_port_counters_extended(const PmaCapabilities &caps, unsigned port, D
 /// The same counters, with the reason why there are none.
 void missing_port_counters(const PmaCapabilities &caps, Absence why, Counters &into);
 void missing_port_counters_extended(const PmaCapabilities &caps, Absence why, Counters &into);
+
+/// The optional attributes: what PortRcvErrors and PortXmitDiscards are made of, and forward error correction. Too short,
+/// or of another port than asked: nothing is added. The table has them as ungraded.
+void decode_receive_error_details(unsigned port, Data data, Counters &into);
+void decode_discard_details(unsigned port, Data data, Counters &into);
+/// `rs_fec`: Reed-Solomon FEC is active on the port, and the attribute has the layout for it.
+void decode_extended_speeds(bool rs_fec, unsigned port, Data data, Counters &into);
+/// Of PortInfoExtended: is Reed-Solomon FEC active (FECModeActive 2 or 4)?
+std::optional<bool> decode_rs_fec(Data data);
 
 /// The bit of an error counter in PortCounters' CounterSelect (IBA vol. 1, 16.1.3.5); 0: it has none, or counts traffic.
 std::uint16_t counter_select(std::string_view counter) noexcept;

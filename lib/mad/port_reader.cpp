@@ -7,6 +7,10 @@ namespace {
 
 constexpr PmaCapabilities unknown_capabilities{1U << 12U | 1U << 15U, 0};
 
+constexpr std::uint16_t optional_attributes[] = {
+    attribute::port_rcv_error_details, attribute::port_xmit_discard_details, attribute::port_extended_speeds_counters};
+constexpr std::size_t receive_errors = 0, discards = 1, extended_speeds = 2;
+
 } // namespace
 
 void PortReader::answered(const PendingPtr &pending) {
@@ -86,7 +90,67 @@ void PortReader::ask_counters(std::uint16_t lid, const PmaCapabilities &caps, co
         ask_one(attribute::port_counters, decode_port_counters, missing_port_counters);
     if (caps.extended())
         ask_one(attribute::port_counters_extended, decode_port_counters_extended, missing_port_counters_extended);
+    if (details_)
+        ask_details(lid, caps, pending);
     answered(pending);
+}
+
+void PortReader::ask_details(std::uint16_t lid, const PmaCapabilities &caps, const PendingPtr &pending) {
+    pending->open += 3;
+    ask_optional(lid, receive_errors, false, pending);
+    ask_optional(lid, discards, false, pending);
+    if (!caps.rs_fec_counters()) {
+        ask_optional(lid, extended_speeds, false, pending);
+        return;
+    }
+    // Which of its two layouts the attribute has, PortInfoExtended tells; without its answer it is not read.
+    engine_->submit({.lid = lid, .attribute = attribute::port_info_extended, .modifier = pending->port, .probe = true},
+                    [this, lid, pending](const Reply &reply) {
+                        const auto rs_fec =
+                            reply.outcome == Outcome::ok ? decode_rs_fec(reply.data) : std::optional<bool>();
+                        if (rs_fec)
+                            ask_optional(lid, extended_speeds, *rs_fec, pending);
+                        else
+                            answered(pending);
+                    });
+}
+
+void PortReader::ask_optional(std::uint16_t lid, std::size_t which, bool rs_fec, const PendingPtr &pending) {
+    using Known = Optional::Known;
+    Optional &state = switches_[lid].optional[which];
+    if (state.known == Known::absent) {
+        answered(pending);
+        return;
+    }
+    if (state.known == Known::asked) { // the first port's answer tells whether there is any use in asking
+        state.wait.push_back({pending, rs_fec});
+        return;
+    }
+    if (state.known == Known::no)
+        state.known = Known::asked;
+    engine_->submit({.mad_class = MadClass::gmp,
+                     .lid = lid,
+                     .attribute = optional_attributes[which],
+                     .port_select = static_cast<std::uint8_t>(pending->port),
+                     .probe = true},
+                    [this, lid, which, rs_fec, pending](const Reply &reply) {
+                        if (reply.outcome == Outcome::ok) {
+                            Counters &counters = pending->reading.counters;
+                            if (which == receive_errors)
+                                decode_receive_error_details(pending->port, reply.data, counters);
+                            else if (which == discards)
+                                decode_discard_details(pending->port, reply.data, counters);
+                            else
+                                decode_extended_speeds(rs_fec, pending->port, reply.data, counters);
+                        }
+                        Optional &of = switches_[lid].optional[which];
+                        if (of.known == Known::asked) {
+                            of.known = reply.outcome == Outcome::ok ? Known::yes : Known::absent;
+                            for (const Waiting &next : std::exchange(of.wait, {}))
+                                ask_optional(lid, which, next.rs_fec, next.pending);
+                        }
+                        answered(pending);
+                    });
 }
 
 } // namespace fabric_check::mad

@@ -4,6 +4,8 @@
 #include "mad/attributes.hpp"
 #include "mad/engine.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -27,7 +29,9 @@ struct PortReading {
 class PortReader {
 public:
     using Ready = std::function<void(PortReading)>;
-    explicit PortReader(Engine &engine) : engine_(&engine) {}
+    /// `details`: ask for the optional attributes too (discard and receive-error details, forward error correction), of
+    /// every port of a switch that answered them for its first.
+    explicit PortReader(Engine &engine, bool details = true) : engine_(&engine), details_(details) {}
     /// `ready` is called once, from inside the engine's run().
     void ask(std::uint16_t switch_lid, unsigned port, Ready ready);
 
@@ -39,18 +43,32 @@ private:
         Ready ready;
     };
     using PendingPtr = std::shared_ptr<Pending>;
+    struct Waiting {
+        PendingPtr pending;
+        bool rs_fec = false;
+    };
+    /// One attribute that a switch may lack.
+    struct Optional {
+        enum class Known : std::uint8_t { no, asked, yes, absent };
+        Known known = Known::no;
+        std::vector<Waiting> wait;
+    };
     struct Switch {
         bool asked = false;
         std::optional<PmaCapabilities> caps;
         std::optional<bool> extended_speeds;
         std::vector<PendingPtr> wait_caps, wait_speeds;
+        std::array<Optional, 3> optional; ///< as in optional_attributes
     };
 
     void ask_switch(std::uint16_t lid, Switch &state);
+    void ask_details(std::uint16_t lid, const PmaCapabilities &caps, const PendingPtr &pending);
+    void ask_optional(std::uint16_t lid, std::size_t which, bool rs_fec, const PendingPtr &pending);
     void ask_counters(std::uint16_t lid, const PmaCapabilities &caps, const PendingPtr &pending);
     static void answered(const PendingPtr &pending);
 
     Engine *engine_;
+    bool details_;
     std::unordered_map<std::uint16_t, Switch> switches_;
 };
 

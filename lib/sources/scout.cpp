@@ -28,7 +28,8 @@ SwitchPortKey facing(const fabric::Map &map, const fabric::Endpoint &host) {
 class Scout {
 public:
     Scout(mad::Engine &engine, const fabric::Map &map, const ScoutRequest &request, const Config &config)
-        : engine_(engine), map_(map), request_(request), config_(config), reader_(engine) {}
+        : engine_(engine), map_(map), request_(request), config_(config),
+          reader_(engine, config.mad.details) {}
 
     ScoutSnapshot run() {
         const std::int64_t began = wall_ns();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "textfiles/diff.hpp"
+#include "verdict/discards.hpp"
 
 #include <fmt/format.h>
 
@@ -91,22 +92,9 @@ private:
                 "mlnx_qos), traffic really in that priority (DSCP and trust), headroom large enough for the cable.");
             return;
         }
-        const std::size_t before = steps_.size();
-        if (moved("PortSwHOQLifetimeLimitDiscards")) {
-            say("Packets waited at the head of a queue past the switch's HOQ lifetime: a slow or stuck receiver behind "
-                "this port; find it before raising the lifetime.");
-        }
-        if (moved("PortSwLifetimeLimitDiscards")) {
-            say("Packets grew older than the switch's lifetime limit: a slow receiver or a loop further on.");
-        }
-        if (moved("PortInactiveDiscards")) {
-            say("Packets were sent to a port that was not active: see why the link was down, or why routes still led "
-                "there.");
-        }
-        if (moved("PortNeighborMTUDiscards")) {
-            say("Packets were larger than the neighbour's MTU: compare the MTU of both ends.");
-        }
-        if (steps_.size() == before) {
+        const auto reasons = discard_reasons([this](std::string_view counter) { return moved(counter); });
+        steps_.insert(steps_.end(), reasons.begin(), reasons.end());
+        if (reasons.empty()) {
             say("Tell the reasons for discards apart with `perfquery --xmtdisc LID PORT`, taken twice: an inactive port, "
                 "the HOQ lifetime, or a slow receiver behind this port.");
         }
@@ -145,7 +133,8 @@ private:
                 "stop that, then take both readings again.");
         }
         if (unread([](const Unread &counter) { return counter.reason == "saturated"; })) {
-            say("A counter at its cap counts no further: take 64-bit counters (perfquery -x), have that one field reset, "
+            say("A counter at its cap counts no further: take 64-bit counters (perfquery -x), have that one field reset "
+                "(fabric-check reset --pegged), "
                 "or give the traffic with --bytes where only data counters are full.");
         }
         if (unread([](const Unread &counter) { return counter.reason == "bytes not known"; })) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "verdict/advice.hpp"
+#include "verdict/discards.hpp"
 
 #include <fmt/format.h>
 
@@ -77,8 +78,7 @@ private:
                             "priority of RDMA at both ends of the link, and how the card's buffers are sized "
                             "(mlnx_qos).", first_where()));
         } else if (word == "lossless-broken") {
-            say(fmt::format("Packets were dropped at {}: see whether the port was down, or whether the receiver behind "
-                            "it stalled longer than the switch's head-of-queue lifetime.", first_where()));
+            discards();
         } else if (word == "transport-retry") {
             retries();
         } else if (word == "routing-imbalance") {
@@ -91,6 +91,26 @@ private:
             incomplete();
         } else if (word == "no-traffic") {
             say("Too little went over the fabric to judge it by: this job's time went elsewhere.");
+        }
+    }
+
+    /// As the discard details of the port tell, where its switch has them.
+    void discards() {
+        const std::string where = first_where();
+        const auto reasons = discard_reasons([&](std::string_view counter) {
+            return std::any_of(verdict_.ports.begin(), verdict_.ports.end(), [&](const PortResult &port) {
+                const auto at = port.deltas.find(std::string(counter));
+                return port.where == where && at != port.deltas.end() && at->second.value.value_or(0) > 0;
+            });
+        });
+        if (reasons.empty()) {
+            say(fmt::format("Packets were dropped at {}: see whether the port was down, or whether the receiver behind "
+                            "it stalled longer than the switch's head-of-queue lifetime.", where));
+            return;
+        }
+        say(fmt::format("Packets were dropped at {}.", where));
+        for (const std::string &reason : reasons) {
+            say(reason);
         }
     }
 
@@ -206,9 +226,9 @@ private:
                                [reason](const UnreadCounter &counter) { return counter.reason == reason; });
         };
         if (has("saturated")) {
-            say("A counter stands at its limit and counts no further; nothing resets it by itself. Judge that link by a "
-                "monitor that kept its history, or note the value, have the site reset that one field by its own means, "
-                "and repeat the job.");
+            say("A counter stands at its limit and counts no further; nothing resets it by itself. Have the administrator "
+                "reset it (fabric-check reset --pegged, which logs the old value) and repeat the job, or judge that link "
+                "by a monitor that kept its history.");
         }
         if (has("reset")) {
             say("Somebody reset counters during the job (a subnet manager's or a monitor's clearing): stop that, then "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "verdict/findings.hpp"
 
+#include "counters/table.hpp"
 #include "verdict/links.hpp"
 
 #include <fmt/format.h>
@@ -153,6 +154,18 @@ private:
     std::unordered_set<std::string> died_;
 };
 
+/// Blocks that forward error correction gave up, where the port counts them.
+std::uint64_t beyond_repair(const Deltas &deltas) {
+    std::uint64_t blocks = 0;
+    for (const auto &[name, delta] : deltas) {
+        const CounterInfo *counter = find_counter(name);
+        if (counter != nullptr && counter->source == CounterSource::pma_details && counter->has(bit_errors)) {
+            blocks += delta.value.value_or(0);
+        }
+    }
+    return blocks;
+}
+
 } // namespace
 
 void annotate(Finding &finding, const std::string &note) {
@@ -211,7 +224,8 @@ HwStatus judge_hw(const PortSet &set, const std::vector<Finding> &findings, doub
         if (finding.layer != Layer::physical || !finding.leads) {
             continue;
         }
-        if (finding.counter != "SymbolErrorCounter" && finding.counter != "PortRcvErrors") {
+        const CounterInfo *counter = find_counter(finding.counter);
+        if (counter == nullptr || !counter->has(bit_errors)) {
             raise(HwStatus::fail);
             continue;
         }
@@ -221,13 +235,13 @@ HwStatus judge_hw(const PortSet &set, const std::vector<Finding> &findings, doub
                                : port->host_end != nullptr    ? &port->host_end->rate
                                : port->switch_end != nullptr ? &port->switch_end->rate
                                                               : nullptr;
-        // Every damaged packet had one wrong bit at least, so either counter is a lower bound of the errors.
         const double bits =
             rate == nullptr ? 0 : rate->signalling_gbps * 1e9 * static_cast<double>(rate->lanes) * port->seconds;
         if (!(bits > 0)) {
             raise(HwStatus::unknown);
         } else {
-            raise(static_cast<double>(finding.delta) / bits > bit_error_rate ? HwStatus::fail : HwStatus::pass);
+            const std::uint64_t errors = std::max(finding.delta, beyond_repair(port->deltas));
+            raise(static_cast<double>(errors) / bits > bit_error_rate ? HwStatus::fail : HwStatus::pass);
         }
     }
     return status;

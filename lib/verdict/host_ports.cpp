@@ -198,12 +198,21 @@ private:
         rules.sent = result.xmit_bytes;
         rules.received = result.rcv_bytes;
         result.verdict = judge_port(result.deltas, rules);
-        if (!driver_has_retry_counters(port.driver)) {
+        if (!driver_has_retry_counters(port.driver) && !tells_retries(result)) {
             without_retries_.push_back(result.where);
         }
         if (result.profile == Profile::roce && !has_congestion_counters(port.driver)) {
             without_congestion_.push_back(result.where);
         }
+    }
+
+    /// Drivers that need not have them (mlx4, hfi1) may have them all the same.
+    static bool tells_retries(const PortResult &result) {
+        return std::any_of(result.deltas.begin(), result.deltas.end(), [&](const auto &delta) {
+            const CounterInfo *row = find_counter(delta.first);
+            return delta.second.value && row != nullptr && row->layer == Layer::transport_retry &&
+                   row->graded(result.profile);
+        });
     }
 
     /// Of a port that carried nothing of the job only a broken link is the job's business, and nothing of it is a gap.

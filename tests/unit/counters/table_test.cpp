@@ -104,7 +104,8 @@ TEST(CounterTable, JudgesWhatItRequiresAndTheTwoKindsOfDisorder) {
         }
     }
     std::set<std::string> expected = required_of(PortKind::hca, "mlx5_core");
-    expected.insert({"implied_nak_seq_err", "out_of_sequence", "rq_num_oos", "sq_num_oos", "sq_num_rnr", "sq_num_to"});
+    expected.insert({"implied_nak_seq_err", "out_of_sequence", "rq_num_oos", "sq_num_oos", "sq_num_rnr", "sq_num_to",
+                     "RcSeqNak", "RcTimeOut", "RnrNak"});
     EXPECT_EQ(graded, expected);
 }
 TEST(CounterTable, NeverJudgesWaitOrMarks) {

@@ -243,5 +243,86 @@ TEST(AdaptiveRoutingDecode, IsTheLowestBitOfTheFirstWord) {
     EXPECT_EQ(decode_adaptive_routing(Bytes{0, 0, 0}), std::nullopt);
 }
 
+TEST(DetailAttributes, EveryFieldOfDiscardsAndReceiveErrorsIsDecoded) {
+    Bytes data = pma(3);
+    mad_set_field(data.data(), 0, IB_PC_XMT_INACT_DISC_F, 1);
+    mad_set_field(data.data(), 0, IB_PC_XMT_NEIGH_MTU_DISC_F, 2);
+    mad_set_field(data.data(), 0, IB_PC_XMT_SW_LIFE_DISC_F, 3);
+    mad_set_field(data.data(), 0, IB_PC_XMT_SW_HOL_DISC_F, 0xffff);
+    Counters discards;
+    decode_discard_details(3, data, discards);
+    EXPECT_EQ(discards, (Counters{{"PortInactiveDiscards", Reading::of(1, 16)},
+                                  {"PortNeighborMTUDiscards", Reading::of(2, 16)},
+                                  {"PortSwLifetimeLimitDiscards", Reading::of(3, 16)},
+                                  {"PortSwHOQLifetimeLimitDiscards", Reading::of(0xffff, 16)}}));
+    Bytes errors = pma(3);
+    for (int i = 0; i < 6; ++i)
+        mad_set_field(errors.data(), 0, static_cast<MAD_FIELDS>(IB_PC_RCV_LOCAL_PHY_ERR_F + i), static_cast<std::uint32_t>(i + 1));
+    Counters received;
+    decode_receive_error_details(3, errors, received);
+    EXPECT_EQ(received, (Counters{{"PortLocalPhysicalErrors", Reading::of(1, 16)},
+                                  {"PortMalformedPktErrors", Reading::of(2, 16)},
+                                  {"PortBufferOverrunErrors", Reading::of(3, 16)},
+                                  {"PortDLIDMappingErrors", Reading::of(4, 16)},
+                                  {"PortVLMappingErrors", Reading::of(5, 16)},
+                                  {"PortLoopingErrors", Reading::of(6, 16)}}));
+}
+
+TEST(DetailAttributes, TheFieldsStandWhereTheSpecificationPutsThem) {
+    Bytes data = pma(3);
+    for (std::size_t i = 4; i < 16; ++i)
+        data[i] = static_cast<std::uint8_t>(i);
+    Counters discards;
+    decode_discard_details(3, data, discards); // four of 16 bits after PortSelect and CounterSelect
+    EXPECT_EQ(discards["PortInactiveDiscards"].value, 0x0405U);
+    EXPECT_EQ(discards["PortSwHOQLifetimeLimitDiscards"].value, 0x0a0bU);
+}
+
+TEST(DetailAttributes, ExtendedSpeedsHaveTwoLayouts) {
+    Bytes data = pma(3);
+    mad_set_field(data.data(), 0, IB_PESC_RSFEC_SYNC_HDR_ERR_CTR_F, 9);
+    mad_set_field(data.data(), 0, IB_PESC_PORT_FEC_CORR_BLOCK_CTR_F, 70000);
+    mad_set_field(data.data(), 0, IB_PESC_PORT_FEC_UNCORR_BLOCK_CTR_F, 80000);
+    mad_set_field(data.data(), 0, IB_PESC_PORT_FEC_CORR_SYMBOL_CTR_F, 90000);
+    Counters rs;
+    decode_extended_speeds(true, 3, data, rs);
+    EXPECT_EQ(rs, (Counters{{"SyncHeaderErrorCounter", Reading::of(9, 16)},
+                            {"UnknownBlockCounter", Reading::of(0, 16)},
+                            {"PortFECCorrectableBlockCounter", Reading::of(70000, 32)},
+                            {"PortFECUncorrectableBlockCounter", Reading::of(80000, 32)},
+                            {"PortFECCorrectedSymbolCounter", Reading::of(90000, 32)}}));
+    Bytes lanes = pma(3);
+    mad_set_field(lanes.data(), 0, IB_PESC_ERR_DET_CTR_LANE3_F, 5);
+    mad_set_field(lanes.data(), 0, IB_PESC_FEC_UNCORR_BLOCK_CTR_LANE11_F, 80000);
+    Counters fire;
+    decode_extended_speeds(false, 3, lanes, fire);
+    EXPECT_EQ(fire.size(), 2U + 3U * 12U);
+    EXPECT_EQ(fire["ErrorDetectionCounterLane3"], Reading::of(5, 16));
+    EXPECT_EQ(fire["FECUncorrectableBlockCntrLane11"], Reading::of(80000, 32));
+}
+
+TEST(DetailAttributes, WhatIsTooShortOrOfAnotherPortAddsNothing) {
+    Counters counters;
+    for (const Bytes &data : {Bytes(191), Bytes(), pma(4)}) {
+        decode_discard_details(3, data, counters);
+        decode_receive_error_details(3, data, counters);
+        decode_extended_speeds(true, 3, data, counters);
+        decode_extended_speeds(false, 3, data, counters);
+    }
+    EXPECT_TRUE(counters.empty());
+}
+
+TEST(DetailAttributes, ReedSolomonIsActiveInModesTwoAndFour) {
+    for (unsigned mode = 0; mode < 6; ++mode) {
+        Bytes data(64);
+        mad_set_field(data.data(), 0, IB_PORT_EXT_CAPMASK_F, 1);
+        mad_set_field(data.data(), 0, IB_PORT_EXT_FEC_MODE_ACTIVE_F, mode);
+        EXPECT_EQ(decode_rs_fec(data), mode == 2 || mode == 4) << mode;
+        mad_set_field(data.data(), 0, IB_PORT_EXT_CAPMASK_F, 0);
+        EXPECT_EQ(decode_rs_fec(data), false) << "the field is not supported";
+    }
+    EXPECT_EQ(decode_rs_fec(Bytes(63)), std::nullopt);
+}
+
 } // namespace
 } // namespace fabric_check::mad

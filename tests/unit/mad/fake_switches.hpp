@@ -26,6 +26,8 @@ struct FakeSwitches {
     /// Counters of PortCounters by LID, port and name; a Set zeroes those it selects, unless `stubborn`.
     std::map<std::tuple<std::uint16_t, unsigned, std::string>, std::uint32_t> counters;
     bool stubborn = false;
+    std::set<std::uint16_t> details; ///< optional attributes that are answered; of others the status is "unsupported"
+    unsigned fec_mode = 2;
 
     explicit FakeSwitches(fabric::Map truth) : map(std::move(truth)) {
         transport.answer = [this](const Sent &sent) { return answer(sent); };
@@ -79,6 +81,11 @@ struct FakeSwitches {
                 tell_counters(sent, raw);
             } else if (sent.attribute == attribute::port_counters_extended) {
                 mad_set_field64(raw, 0, IB_PC_EXT_XMT_BYTES_F, (1ULL << 40U) + value);
+            } else if (details.contains(sent.attribute)) {
+                if (sent.attribute == attribute::port_xmit_discard_details)
+                    mad_set_field(raw, 0, IB_PC_XMT_SW_HOL_DISC_F, value);
+                if (sent.attribute == attribute::port_extended_speeds_counters)
+                    mad_set_field(raw, 0, IB_PESC_PORT_FEC_UNCORR_BLOCK_CTR_F, value);
             } else {
                 return {data, std::uint16_t{0x0c}};
             }
@@ -98,6 +105,10 @@ struct FakeSwitches {
             mad_set_field(raw, 0, IB_PORT_LINK_SPEED_ACTIVE_F, 4);
             mad_set_field(raw, 0, IB_PORT_LINK_SPEED_EXT_ACTIVE_F, 4);
             return {data, std::uint16_t{0}};
+        case attribute::port_info_extended:
+            mad_set_field(raw, 0, IB_PORT_EXT_CAPMASK_F, 1);
+            mad_set_field(raw, 0, IB_PORT_EXT_FEC_MODE_ACTIVE_F, fec_mode);
+            return {data, details.contains(sent.attribute) ? std::uint16_t{0} : std::uint16_t{0x0c}};
         case attribute::linear_forwarding_table:
             for (std::size_t i = 0; i < 64; ++i) {
                 const std::size_t lid = sent.modifier * 64 + i;

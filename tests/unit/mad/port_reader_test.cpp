@@ -53,7 +53,7 @@ TEST_F(PortReaderTest, WhatHoldsForTheSwitchIsAskedOnce) {
     EXPECT_EQ(got.size(), 21U);
     EXPECT_EQ(sent(MadClass::gmp, attribute::class_port_info), 1U);
     EXPECT_EQ(sent(MadClass::smp, attribute::port_info, 0), 1U);
-    EXPECT_EQ(fabric.transport.sent.size(), 2U + 3U * 21U);
+    EXPECT_EQ(fabric.transport.sent.size(), 2U + 3U * 21U + 3U) << "and once for each optional attribute";
     for (auto &[port, reading] : got)
         EXPECT_EQ(reading.counters["SymbolErrorCounter"].value, FakeSwitches::mark(41, port)) << port;
 }
@@ -102,6 +102,72 @@ TEST_F(PortReaderTest, WithoutPortZerosCapabilityTheExtendedSpeedIsNotBelieved) 
     engine.run();
     EXPECT_FALSE(got[1].extended_speeds);
     EXPECT_EQ(got[1].info->rate(got[1].extended_speeds).speed, "QDR");
+}
+
+TEST_F(PortReaderTest, OptionalAttributesAreAskedOfEveryPortOnceTheFirstHasAnswered) {
+    fabric.details = {attribute::port_xmit_discard_details};
+    for (unsigned port = 1; port <= 5; ++port)
+        ask(41, port);
+    engine.run();
+    EXPECT_EQ(sent(MadClass::gmp, attribute::port_xmit_discard_details), 5U);
+    EXPECT_EQ(sent(MadClass::gmp, attribute::port_rcv_error_details), 1U) << "refused for the first port";
+    EXPECT_EQ(sent(MadClass::gmp, attribute::port_extended_speeds_counters), 1U);
+    for (unsigned port = 1; port <= 5; ++port) {
+        EXPECT_EQ(got[port].counters["PortSwHOQLifetimeLimitDiscards"], Reading::of(FakeSwitches::mark(41, port), 16));
+        EXPECT_FALSE(got[port].counters.contains("PortLocalPhysicalErrors")) << "not missing: the switch has none";
+    }
+}
+
+TEST_F(PortReaderTest, AnOptionalAttributeThatIsNeverAnsweredCostsNothingElse) {
+    fabric.pma_mask |= 1U << 14U; // FEC, and PortInfoExtended then
+    fabric.transport.answer = [this](const Sent &sent) {
+        const bool optional = sent.attribute == attribute::port_info_extended ||
+                              (sent.to.mad_class == MadClass::gmp &&
+                               (sent.attribute == attribute::port_rcv_error_details ||
+                                sent.attribute == attribute::port_xmit_discard_details));
+        return optional ? std::vector<FakeTransport::Event>{{std::chrono::milliseconds(500), timeout_of(sent)}}
+                        : fabric.answer(sent);
+    };
+    for (unsigned port = 1; port <= 5; ++port)
+        ask(41, port);
+    engine.run();
+    EXPECT_EQ(sent(MadClass::gmp, attribute::port_xmit_discard_details), 1U) << "one try, for the first port";
+    ASSERT_EQ(got.size(), 5U);
+    EXPECT_EQ(got[5].counters["SymbolErrorCounter"].value, FakeSwitches::mark(41, 5));
+    EXPECT_FALSE(engine.given_up(MadClass::gmp, 41));
+    EXPECT_FALSE(engine.given_up(MadClass::smp, 41));
+}
+
+TEST_F(PortReaderTest, TheLayoutOfForwardErrorCorrectionIsAskedForWhereThereAreTwo) {
+    fabric.pma_mask |= 1U << 14U;
+    fabric.details = {attribute::port_extended_speeds_counters, attribute::port_info_extended};
+    ask(41, 1);
+    engine.run();
+    EXPECT_EQ(got[1].counters["PortFECUncorrectableBlockCounter"], Reading::of(FakeSwitches::mark(41, 1), 32));
+    got.clear();
+    fabric.fec_mode = 1;
+    ask(41, 2);
+    engine.run();
+    EXPECT_FALSE(got[2].counters.contains("PortFECUncorrectableBlockCounter"));
+    EXPECT_TRUE(got[2].counters.contains("FECUncorrectableBlockCntrLane0"));
+    got.clear();
+    fabric.details.erase(attribute::port_info_extended);
+    ask(41, 3);
+    engine.run();
+    EXPECT_FALSE(got[3].counters.contains("SyncHeaderErrorCounter")) << "a layout that is not known is not read";
+}
+
+TEST_F(PortReaderTest, WithoutDetailsNoOptionalAttributeIsAsked) {
+    fabric.details = {attribute::port_xmit_discard_details};
+    PortReader plain(engine, false);
+    bool told = false;
+    plain.ask(41, 1, [&](const PortReading &reading) {
+        told = true;
+        EXPECT_FALSE(reading.counters.contains("PortInactiveDiscards"));
+    });
+    engine.run();
+    EXPECT_TRUE(told);
+    EXPECT_EQ(fabric.transport.sent.size(), 2U + 3U);
 }
 
 } // namespace

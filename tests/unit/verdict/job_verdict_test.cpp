@@ -110,6 +110,45 @@ TEST(JobVerdict, FewSymbolErrorsInManyBitsPassTheBitErrorRate) {
     EXPECT_EQ(verdict.hw, HwStatus::pass);
 }
 
+TEST(JobVerdict, BlocksBeyondRepairFailTheHardwareThatSymbolErrorsAlonePass) {
+    for (const char *counter : {"PortFECUncorrectableBlockCounter", "FECUncorrectableBlockCntrLane2"}) {
+        BusyJob job;
+        job.switch_port(a, 13, "SymbolErrorCounter", 20); // in 2.1e13 bits: not more than 1e-12 of them
+        job.set_both(job.switch_start(a, 13).counters, job.switch_end(a, 13).counters, counter, 7);
+        EXPECT_EQ(job.judge().hw, HwStatus::pass) << counter;
+        job.switch_port(a, 13, counter, 30);
+        EXPECT_EQ(job.judge().hw, HwStatus::fail) << counter;
+    }
+}
+
+TEST(JobVerdict, RepairedBlocksSayNothingAgainstTheHardware) {
+    BusyJob job;
+    job.switch_port(a, 13, "SymbolErrorCounter", 20);
+    job.set_both(job.switch_start(a, 13).counters, job.switch_end(a, 13).counters, "PortFECCorrectableBlockCounter", 7);
+    job.switch_port(a, 13, "PortFECCorrectableBlockCounter", 1000000);
+    EXPECT_EQ(job.judge().hw, HwStatus::pass);
+}
+
+TEST(JobVerdict, TheAdviceOnDiscardsIsWhatTheirDetailsTell) {
+    const auto advice = [](const char *detail) {
+        BusyJob job;
+        job.switch_port(a, 7, "PortXmitDiscards", 500);
+        if (*detail != '\0') {
+            job.set_both(job.switch_start(a, 7).counters, job.switch_end(a, 7).counters, detail, 3);
+            job.switch_port(a, 7, detail, 500);
+        }
+        job.set_both(job.switch_start(a, 8).counters, job.switch_end(a, 8).counters, "PortNeighborMTUDiscards", 3);
+        job.switch_port(a, 8, "PortNeighborMTUDiscards", 500); // of a port that is not the cause
+        const JobVerdict verdict = job.judge();
+        EXPECT_EQ(verdict.verdict, "lossless-broken");
+        return verdict.advice;
+    };
+    EXPECT_THAT(advice("PortSwHOQLifetimeLimitDiscards"), Contains(HasSubstr("head of a queue past the switch's HOQ")));
+    EXPECT_THAT(advice("PortInactiveDiscards"), Contains(HasSubstr("a port that was not active")));
+    EXPECT_THAT(advice("PortSwLifetimeLimitDiscards"), Contains(HasSubstr("older than the switch's lifetime limit")));
+    EXPECT_THAT(advice(""), ElementsAre(HasSubstr("see whether the port was down, or whether the receiver")));
+}
+
 TEST(JobVerdict, APeggedLinkDownedHidesTheCauseAndDiscardsAreStillListed) {
     BusyJob job;
     job.set_both(job.switch_start(a, 7).counters, job.switch_end(a, 7).counters, "LinkDownedCounter", 255);
@@ -178,6 +217,20 @@ TEST(JobVerdict, ACardWithoutRetryCountersDoesNotNeedThem) {
     const JobVerdict verdict = job.judge();
     EXPECT_EQ(verdict.verdict, "clean");
     EXPECT_THAT(verdict.notes, Contains(HasSubstr("node05/mlx5_0:1 has no retry counters")));
+}
+
+TEST(JobVerdict, ADriverThatHasRetryCountersWithoutNeedIsJudgedByThem) {
+    BusyJob job;
+    for (HcaPort *port : {&job.host_start(5), &job.host_end(5)}) {
+        port->driver = "hfi1";
+        for (const char *name : {"packet_seq_err", "rnr_nak_retry_err", "local_ack_timeout_err"}) {
+            port->counters.erase(name);
+        }
+        port->counters["RcSeqNak"] = Reading::of(10);
+    }
+    EXPECT_THAT(job.judge().notes, Not(Contains(HasSubstr("no retry counters"))));
+    job.host(5, "RcSeqNak", 3);
+    EXPECT_THAT(job.judge().because, ElementsAre(finding("node05/mlx5_0:1", "RcSeqNak", 3)));
 }
 
 TEST(JobVerdict, AKilledNodeCostsItsCoverAndItsPeersAreStillJudged) {
@@ -375,7 +428,7 @@ TEST(JobVerdict, OfACableThatCouldNotBeReadTheEndIsSaid) {
     const JobVerdict verdict = job.judge();
     ASSERT_THAT(verdict.unread, ElementsAre(unread("SwitchA:13<->SwitchB:25", "LinkDownedCounter", "saturated")));
     EXPECT_EQ(verdict.unread[0].read_at, "SwitchB:25");
-    EXPECT_THAT(verdict.advice, Contains(HasSubstr("nothing resets it by itself")));
+    EXPECT_THAT(verdict.advice, Contains(HasSubstr("fabric-check reset --pegged")));
     EXPECT_THAT(verdict.advice, Not(Contains(HasSubstr("perfquery"))));
 }
 

@@ -53,6 +53,21 @@ TEST(RoceJobVerdict, GradesByTheRoceProfile) {
     EXPECT_EQ(because(verdict), "node02/mlx5_0:1/rx_discards_phy");
     EXPECT_THAT(verdict.advice, Contains(HasSubstr("flow control (PFC) is on")));
 }
+TEST(RoceJobVerdict, JudgesWrongBitsByTheBitErrorRateToo) {
+    RoceJob job; // 4 x 25.78125 Gb/s for 100 s: 1.03e13 bits
+    for (HcaPort *port : {&job.start(2), &job.end(2)}) {
+        port->counters["rx_symbol_err_phy"] = port->counters["link_down_events_phy"] = Reading::of(1);
+    }
+    job.moves(2, "rx_symbol_err_phy", 10);
+    EXPECT_EQ(job.judge().verdict, "physical");
+    EXPECT_EQ(job.judge().hw, HwStatus::pass);
+    job.moves(2, "rx_symbol_err_phy", 11);
+    EXPECT_EQ(job.judge().hw, HwStatus::fail);
+    job.moves(2, "rx_symbol_err_phy", 0);
+    job.moves(2, "link_down_events_phy", 1);
+    EXPECT_EQ(because(job.judge()), "node02/mlx5_0:1/link_down_events_phy");
+    EXPECT_EQ(job.judge().hw, HwStatus::fail);
+}
 TEST(RoceJobVerdict, SetsPausesAgainstTheBytesOfTheOppositeDirection) {
     RoceJob job;
     job.bytes(1, 0, RoceJob::gigabyte, 100 * RoceJob::gigabyte);

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "verdict/discards.hpp"
+
+namespace fabric_check {
+
+std::vector<std::string> discard_reasons(const std::function<bool(std::string_view counter)> &moved) {
+    std::vector<std::string> reasons;
+    if (moved("PortSwHOQLifetimeLimitDiscards"))
+        reasons.emplace_back("Packets waited at the head of a queue past the switch's HOQ lifetime: a slow or stuck "
+                             "receiver behind this port; find it before raising the lifetime.");
+    if (moved("PortSwLifetimeLimitDiscards"))
+        reasons.emplace_back("Packets grew older than the switch's lifetime limit: a slow receiver or a loop further on.");
+    if (moved("PortInactiveDiscards"))
+        reasons.emplace_back("Packets were sent to a port that was not active: see why the link was down, or why routes "
+                             "still led there.");
+    if (moved("PortNeighborMTUDiscards"))
+        reasons.emplace_back("Packets were larger than the neighbour's MTU: compare the MTU of both ends.");
+    return reasons;
+}
+
+} // namespace fabric_check
