@@ -50,8 +50,11 @@ private:
     int fd_;
 };
 
-std::string in_words(const MidResult &result) {
+std::string in_words(const MidResult &result, const std::string &node) {
     std::string out;
+    if (result.jobs.empty() && !result.busy) {
+        return fmt::format("no job with a START record runs on {} (is that this node's name in Slurm? --node)\n", node);
+    }
     if (result.busy) {
         return "another fabric-check mid is at it; nothing done\n";
     }
@@ -82,7 +85,7 @@ int run(const Context &context, const Options &options) {
         };
         const MidResult result = run_mid(*config, node, world, Deadline::after(budget));
         if (context.json || options.verbose) {
-            answer.say(context.json ? mid_json(result) : in_words(result));
+            answer.say(context.json ? mid_json(result) : in_words(result, node));
         }
         if (result.problem) {
             trouble.say(result.problem->message);
@@ -95,7 +98,7 @@ int run(const Context &context, const Options &options) {
                     fmt::format("{} (hooks.budget_ms = {})", done.error().message, config->hooks.budget_ms));
     }
     if (const std::string message = trouble.text(); !message.empty()) {
-        return fail(*done, message);
+        return fail(*done, ::geteuid() == 0 ? message : message + "; fabric-check mid needs root");
     }
     return *done == 0 ? exit_status::done : exit_status::environment;
 }

@@ -46,8 +46,8 @@ void print_text(const fabric::Map &map, const fabric::Pegged &pegged, bool appli
         std::cout << "No error counter of a switch port stands at its cap.\n";
     else if (!applied)
         std::cout
-            << "Nothing was reset. Each of them makes every job over its link unusable; with --apply --reason TEXT\n"
-               "they, and nothing else, are set to zero, and their values are logged.\n";
+            << "Nothing was reset. Each of them makes every job over its link unusable; with --apply they,\n"
+               "and nothing else, are set to zero, and their values are logged (--reason TEXT: and why).\n";
 }
 
 void print_json(const fabric::Map &map, const fabric::Pegged &pegged, bool applied) {
@@ -69,8 +69,6 @@ void print_json(const fabric::Map &map, const fabric::Pegged &pegged, bool appli
 int run(const Options &options, const Context &context) {
     if (!options.pegged)
         return fail(exit_status::usage, "reset: say --pegged: counters at their cap are all it resets");
-    if (options.apply && trim(options.reason).empty())
-        return fail(exit_status::usage, "reset: --apply needs --reason TEXT, for the log");
     const Result<Config> config = find_config(context.config_file);
     if (!config)
         return fail(exit_code(config.error().code), config.error().message);
@@ -92,7 +90,7 @@ int run(const Options &options, const Context &context) {
             log.info(fmt::format("reset --pegged: {} {}: value was {}: {}; by {}: {}", where_of(*map, counter),
                                  counter.counter, counter.value,
                                  counter.reset ? "reset" : "not reset: " + counter.problem, who,
-                                 printable(options.reason)));
+                                 printable(trim(options.reason).empty() ? "at its cap" : options.reason)));
     }
     context.json ? print_json(*map, pegged, options.apply) : print_text(*map, pegged, options.apply);
     for (const auto &problem : pegged.problems)
@@ -114,7 +112,7 @@ void add_reset(CLI::App &app, Context &context) {
     command->add_flag("--pegged", options->pegged,
                       "Error counters at their cap, of all switch ports in the map; required");
     command->add_flag("--apply", options->apply, "Do it; without, they are only listed");
-    command->add_option("--reason", options->reason, "Why, for the log; required with --apply")->type_name("TEXT");
+    command->add_option("--reason", options->reason, "Why, for the log (default: at its cap)")->type_name("TEXT");
     command->callback([options, &context] { context.exit_code = run(*options, context); });
 }
 

@@ -93,6 +93,7 @@ struct Config {
     struct Policy {
         std::string width;                         ///< "4X": narrower InfiniBand links are findings; empty: none
         std::string speed;                         ///< "HDR"; empty: none
+        double ethernet_gbps = 0;                  ///< slower Ethernet links are findings; 0: none
         std::string pcie;                          ///< "16x 16GT/s"; empty: none
     } policy;
 

@@ -156,6 +156,8 @@ std::vector<Key> make_keys() {
          {FIELD(std::string, policy.width), {"1X", "2X", "4X", "8X", "12X", ""}});
     text("policy", "speed", "InfiniBand links that run slower are findings, even where all agree; empty: none.",
          {FIELD(std::string, policy.speed), {"SDR", "DDR", "QDR", "FDR10", "FDR", "EDR", "HDR", "NDR", "XDR", ""}});
+    number("policy", "ethernet_gbps", "Gb/s", "Ethernet links that run slower are findings, even where all agree; 0: none.",
+           {FIELD(double, policy.ethernet_gbps), 0, 10000});
     text("policy", "pcie", "Cards with fewer PCI Express lanes, or slower ones, are findings; empty: none.",
          {FIELD(std::string, policy.pcie), {}, false, true, false, false, pcie_complaint, pcie_valid});
     return all;

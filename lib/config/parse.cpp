@@ -200,7 +200,11 @@ private:
                 return {};
             }
         }
-        if (section == "thresholds" && find_counter(name) != nullptr) {
+        if (const CounterInfo *counter = section == "thresholds" ? find_counter(name) : nullptr) {
+            if (!counter->graded(Profile::ib) && !counter->graded(Profile::roce)) {
+                return error(node, dotted(section, name), "a counter that is never judged: no bar has an effect",
+                             "a counter that is judged, such as SymbolErrorCounter, PortXmitDiscards or packet_seq_err");
+            }
             return bar(name, node);
         }
         const std::string path = dotted(section, name);
@@ -273,9 +277,26 @@ private:
             }
             *target = number;
         }
-        const CounterInfo *row = find_counter(counter);
-        config_.thresholds.counters[row->is_family() ? counter : std::string(row->name)] = bar;
+        const std::string name = canonical_name(counter);
+        if (!config_.thresholds.counters.emplace(name, bar).second) {
+            return error(node, dotted("thresholds", counter), fmt::format("{} has a bar already", name), "one of them");
+        }
         return {};
+    }
+
+    /// One end of a link, "NAME:PORT", or both.
+    static bool is_place(std::string_view place) {
+        constexpr std::string_view between = "<->";
+        const auto mark = place.find(between);
+        if (mark != std::string_view::npos) {
+            return is_end(place.substr(0, mark)) && is_end(place.substr(mark + between.size()));
+        }
+        return is_end(place);
+    }
+    static bool is_end(std::string_view end) {
+        const auto colon = end.rfind(':');
+        return colon != std::string_view::npos && colon > 0 && parse_u64(end.substr(colon + 1)).has_value() &&
+               end.find("<->") == std::string_view::npos;
     }
 
     Status known(const std::string &link, const toml::node &node) {
@@ -283,6 +304,10 @@ private:
         const toml::table *values = node.as_table();
         const auto ticket = values != nullptr ? (*values)["ticket"].value_exact<std::string>() : std::nullopt;
         const auto until = values != nullptr ? (*values)["until"].value_exact<toml::date>() : std::nullopt;
+        if (!is_place(link)) {
+            return error(node, dotted("known", link), "not a link",
+                         "a port as the reports name it, \"SwitchA:13\" or \"node07/mlx5_0:1\", or both ends with <-> between");
+        }
         if (!ticket || ticket->empty() || !until || values->size() != 2) {
             return error(node, dotted("known", link), "not a known link", valid);
         }

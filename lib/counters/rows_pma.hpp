@@ -25,11 +25,17 @@ constexpr Row wide(std::string_view name, std::string_view aliases, std::string_
 }
 
 constexpr Row detail(std::string_view name, std::uint8_t width, std::string_view meaning, std::string_view attribute) {
-    return make(CounterSource::pma_details, name, width, Layer::ungraded, any_driver, meaning, attribute);
+    return make(CounterSource::pma_details, name, width, Layer::ungraded, any_driver, meaning, attribute).as(told);
 }
 constexpr std::string_view receive_details = "IBA vol. 1, 16.1.4 PortRcvErrorDetails";
 constexpr std::string_view discard_details = "IBA vol. 1, 16.1.4 PortXmitDiscardDetails";
 constexpr std::string_view extended_speeds = "IBA vol. 1, 16.1.4 PortExtendedSpeedsCounters";
+
+/// What forward error correction put right never is a finding.
+constexpr Row repaired(std::string_view name, std::string_view meaning) {
+    return make(CounterSource::pma_details, name, 32, Layer::ungraded, any_driver, meaning, extended_speeds)
+        .in(Unit::blocks);
+}
 
 constexpr std::array pma_rows{
     detail("PortLocalPhysicalErrors", 16, "of PortRcvErrors: damaged on this very link", receive_details),
@@ -47,17 +53,22 @@ constexpr std::array pma_rows{
            discard_details),
     detail("SyncHeaderErrorCounter", 16, "blocks with a bad header: the lane lost its place", extended_speeds),
     detail("UnknownBlockCounter", 16, "blocks of unknown kind", extended_speeds),
-    detail("PortFECCorrectableBlockCounter", 32, "blocks that forward error correction repaired: normal in small numbers",
-           extended_speeds),
-    detail("PortFECUncorrectableBlockCounter", 32, "blocks beyond repair: cable, optic or connector", extended_speeds)
+    repaired("PortFECCorrectableBlockCtr", "blocks that forward error correction repaired: normal in small numbers")
+        .also("PortFECCorrectableBlockCounter"),
+    detail("PortFECUncorrectableBlockCtr", 32, "blocks beyond repair: cable, optic or connector", extended_speeds)
+        .as(bit_errors)
+        .also("PortFECUncorrectableBlockCounter"),
+    repaired("PortFECCorrectedSymbolCtr", "symbols that forward error correction repaired: normal in small numbers")
+        .also("PortFECCorrectedSymbolCounter"),
+    repaired("FECCorrectableBlockCtrLane<l>", "blocks of one lane that were repaired: normal in small numbers"),
+    repaired("FECCorrectableSymbolCtrLane<l>", "symbols of one lane that were repaired: normal in small numbers"),
+    detail("FECUncorrectableBlockCtrLane<l>", 32, "blocks of one lane beyond repair: cable, optic or connector",
+           extended_speeds)
         .as(bit_errors),
-    detail("PortFECCorrectedSymbolCounter", 32, "symbols that forward error correction repaired", extended_speeds),
-    detail("FECCorrectableBlockCountrLane<n>", 32, "blocks of one lane that were repaired", extended_speeds),
-    detail("FECUncorrectableBlockCntrLane<n>", 32, "blocks of one lane beyond repair", extended_speeds).as(bit_errors),
-    detail("ErrorDetectionCounterLane<n>", 16, "bit errors that one lane detected", extended_speeds),
+    detail("ErrorDetectionCounterLane<l>", 16, "errors that one lane detected", extended_speeds),
     classic("ExcessiveBufferOverrunErrors", "excessive_buffer_overrun_errors ExcBufOverrunErrors", 4,
             Layer::lossless_broken,
-            "receive buffers overflowed for longer than allowed: flow control on the link failed"),
+            "receive buffers overflowed for longer than allowed: flow control on the link failed").as(told),
     classic("LinkDownedCounter", "link_downed LinkDowned", 8, Layer::physical,
             "the link went down: cable, optic, reset of either end, or reboot")
         .as(every_port),
@@ -65,11 +76,11 @@ constexpr std::array pma_rows{
             "the link retrained itself after errors: a marginal cable or optic")
         .as(every_port),
     classic("LocalLinkIntegrityErrors", "local_link_integrity_errors LinkIntegrityErrors", 4, Layer::physical,
-            "more errors in a row than the link tolerates: a marginal cable or optic"),
+            "more errors in a row than the link tolerates: a marginal cable or optic").as(told),
     wide("PortMulticastRcvPkts", "multicast_rcv_packets port_multicast_rcv_packets", "multicast packets received"),
     wide("PortMulticastXmitPkts", "multicast_xmit_packets port_multicast_xmit_packets", "multicast packets sent"),
     classic("PortRcvConstraintErrors", "port_rcv_constraint_errors RcvConstraintErrors", 8, Layer::ungraded,
-            "packets refused on receipt by partition or raw-packet rules: configuration, not the link"),
+            "packets refused on receipt by partition or raw-packet rules: configuration, not the link").as(told),
     classic("PortRcvData", "port_rcv_data RcvData port_rcv_data_64", 32, Layer::ungraded,
             "data received, in units of four octets")
         .in(Unit::octets_div_4),
@@ -79,13 +90,13 @@ constexpr std::array pma_rows{
     classic("PortRcvPkts", "port_rcv_packets RcvPkts port_rcv_packets_64", 32, Layer::ungraded, "packets received")
         .in(Unit::packets),
     classic("PortRcvRemotePhysicalErrors", "port_rcv_remote_physical_errors RcvRemotePhysErrors", 16, Layer::physical,
-            "packets marked bad further upstream: the fault is on an earlier link"),
+            "packets marked bad further upstream: the fault is on an earlier link").as(told),
     classic("PortRcvSwitchRelayErrors", "port_rcv_switch_relay_errors RcvSwRelayErrors", 16, Layer::ungraded,
             "packets the switch could not forward; multicast reflections count here, so growth is normal"),
     wide("PortUnicastRcvPkts", "unicast_rcv_packets port_unicast_rcv_packets", "unicast packets received"),
     wide("PortUnicastXmitPkts", "unicast_xmit_packets port_unicast_xmit_packets", "unicast packets sent"),
     classic("PortXmitConstraintErrors", "port_xmit_constraint_errors XmtConstraintErrors", 8, Layer::ungraded,
-            "packets not sent because of partition or raw-packet rules: configuration, not the link"),
+            "packets not sent because of partition or raw-packet rules: configuration, not the link").as(told),
     classic("PortXmitData", "port_xmit_data XmtData port_xmit_data_64", 32, Layer::ungraded,
             "data sent, in units of four octets")
         .in(Unit::octets_div_4),
@@ -97,12 +108,12 @@ constexpr std::array pma_rows{
     classic("PortXmitWait", "port_xmit_wait XmtWait", 32, Layer::congestion,
             "ticks with data to send and no credit; an order among the ports of one switch, never a time")
         .in(Unit::ticks),
-    classic("QP1Dropped", "", 16, Layer::ungraded, "management packets dropped: the management agent was overrun"),
+    classic("QP1Dropped", "", 16, Layer::ungraded, "management packets dropped: the management agent was overrun").as(told),
     classic("SymbolErrorCounter", "symbol_error SymbolErrors", 16, Layer::physical,
             "bits were received wrong on a lane: cable, optic or connector")
         .as(every_port | bit_errors),
     classic("VL15Dropped", "VL15_dropped", 16, Layer::ungraded,
-            "subnet management packets dropped for want of buffers: somebody asks too fast"),
+            "subnet management packets dropped for want of buffers: somebody asks too fast").as(told),
 };
 
 } // namespace fabric_check::rows

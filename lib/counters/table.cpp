@@ -13,7 +13,8 @@ namespace fabric_check {
 
 namespace {
 
-constexpr std::string_view priority_mark = "<n>";
+constexpr std::string_view priority_mark = "<n>", lane_mark = "<l>";
+constexpr unsigned lanes = 12;
 
 constexpr auto table = [] {
     std::array<CounterInfo, rows::pma_rows.size() + rows::mlx5_rows.size() + rows::ethtool_rows.size() +
@@ -81,23 +82,45 @@ constexpr bool is_digit(char c) noexcept {
     return c >= '0' && c <= '9';
 }
 
-/// "rx_prio3_pause" is of the family "rx_prio<n>_pause": one digit, 0 to 7, stands for the priority.
-const CounterInfo *find_family(std::string_view name) noexcept {
+/// The row of `name` with `mark` in place of its digits at [at, end).
+const CounterInfo *find_pattern(std::string_view name, std::size_t at, std::size_t end, std::string_view mark) noexcept {
     constexpr std::size_t longest = 64;
     std::array<char, longest + priority_mark.size()> pattern{};
+    auto next = std::copy_n(name.begin(), at, pattern.begin());
+    next = std::copy(mark.begin(), mark.end(), next);
+    next = std::copy(name.begin() + static_cast<std::ptrdiff_t>(end), name.end(), next);
+    return find_by_name({pattern.data(), static_cast<std::size_t>(next - pattern.begin())});
+}
+
+/// "rx_prio3_pause" is of the family "rx_prio<n>_pause", "FECCorrectableBlockCtrLane11" of "FECCorrectableBlockCtrLane<l>".
+const CounterInfo *find_family(std::string_view name) noexcept {
+    constexpr std::size_t longest = 64;
     if (name.size() > longest) {
         return nullptr;
     }
-    for (std::size_t at = 1; at < name.size(); ++at) {
-        const bool alone = !is_digit(name[at - 1]) && (at + 1 == name.size() || !is_digit(name[at + 1]));
-        if (!alone || name[at] < '0' || name[at] >= static_cast<char>('0' + priorities)) {
+    for (std::size_t at = 0; at < name.size(); ++at) {
+        if (!is_digit(name[at])) {
             continue;
         }
-        auto end = std::copy_n(name.begin(), at, pattern.begin());
-        end = std::copy(priority_mark.begin(), priority_mark.end(), end);
-        end = std::copy(name.begin() + static_cast<std::ptrdiff_t>(at) + 1, name.end(), end);
-        if (const CounterInfo *row = find_by_name({pattern.data(), static_cast<std::size_t>(end - pattern.begin())})) {
-            return row;
+        const std::size_t begin = at;
+        while (at + 1 < name.size() && is_digit(name[at + 1])) {
+            ++at;
+        }
+        const std::size_t end = at + 1;
+        unsigned number = 0;
+        for (std::size_t digit = begin; digit < end; ++digit) {
+            number = std::min(number * 10 + static_cast<unsigned>(name[digit] - '0'), lanes);
+        }
+        const bool plain = begin > 0 && (end == begin + 1 || name[begin] != '0'); // "01" is no lane's number
+        if (plain && number < priorities && end == begin + 1) {
+            if (const CounterInfo *row = find_pattern(name, begin, end, priority_mark)) {
+                return row;
+            }
+        }
+        if (plain && number < lanes) {
+            if (const CounterInfo *row = find_pattern(name, begin, end, lane_mark)) {
+                return row;
+            }
         }
     }
     return nullptr;
@@ -173,7 +196,7 @@ const CounterInfo *find_counter(std::string_view name) noexcept {
 
 std::string canonical_name(std::string_view name) {
     const CounterInfo *row = find_counter(name);
-    return std::string(row == nullptr || row->is_family() ? name : row->name);
+    return std::string(row == nullptr || row->is_family() || row->name.find(lane_mark) != std::string_view::npos ? name : row->name);
 }
 
 std::uint64_t saturation_cap(std::uint8_t width) noexcept {

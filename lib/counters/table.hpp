@@ -66,6 +66,8 @@ enum Role : std::uint16_t {
     profile_ib = 1 << 5, ///< must be there where a whole profile is asked for, whatever the port is
     profile_roce = 1 << 6,
     bit_errors = 1 << 7, ///< each event is one wrong bit at least: over the bits sent it is a bit-error rate
+    capability = 1 << 8, ///< not every card has it: a gap only where one side has it, or with a whole profile
+    told = 1 << 9,       ///< never judged, and worth telling when it moved
 };
 
 /// Which way an event points, for rates: pauses sent are set against bytes received, pauses received against bytes
@@ -73,7 +75,8 @@ enum Role : std::uint16_t {
 enum class Against : std::uint8_t { both, received, sent };
 
 /// One row of the table of counters. A name with "<n>" stands for a family, one counter for each priority 0 to 7; where
-/// such a counter is required or graded, it is for the priorities with flow control.
+/// such a counter is required or graded, it is for the priorities with flow control. One with "<l>" stands for one
+/// counter for each lane 0 to 11; none of those is graded.
 struct CounterInfo {
     std::string_view name;    ///< canonical: the specification's for PMA, the kernel's for all others
     std::string_view aliases; ///< other names of the same counter, separated by blanks; sysfs counters/ file first

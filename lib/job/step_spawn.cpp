@@ -95,7 +95,9 @@ bool run_recorder(const std::vector<std::string> &command, const std::string &co
     try {
         if (command.empty())
             return false;
-        const auto end = Clock::now() + budget;
+        // What of the budget it takes to end a child that is late.
+        const auto reaping = std::min<std::chrono::milliseconds>(budget / 5, std::chrono::milliseconds(5));
+        const auto end = Clock::now() + budget - reaping;
         auto arguments = command;
         std::vector<std::string> environment;
         if (!config.empty())
@@ -112,7 +114,7 @@ bool run_recorder(const std::vector<std::string> &command, const std::string &co
             return WIFEXITED(status) && WEXITSTATUS(status) == 0;
         if (done == 0) {
             kill(child, SIGKILL);
-            (void)wait_until(child, Clock::now() + std::chrono::milliseconds(5), status); // else stuck in the kernel
+            (void)wait_until(child, end + reaping, status); // else stuck in the kernel
         }
     } catch (...) { // out of memory: the step goes on all the same
     }

@@ -66,16 +66,16 @@ void decode_extended_speeds(bool rs_fec, unsigned port, Data data, Counters &int
     if (rs_fec) {
         fields.take("SyncHeaderErrorCounter", IB_PESC_RSFEC_SYNC_HDR_ERR_CTR_F, 16);
         fields.take("UnknownBlockCounter", IB_PESC_RSFEC_UNK_BLOCK_CTR_F, 16);
-        fields.take("PortFECCorrectableBlockCounter", IB_PESC_PORT_FEC_CORR_BLOCK_CTR_F, 32);
-        fields.take("PortFECUncorrectableBlockCounter", IB_PESC_PORT_FEC_UNCORR_BLOCK_CTR_F, 32);
-        fields.take("PortFECCorrectedSymbolCounter", IB_PESC_PORT_FEC_CORR_SYMBOL_CTR_F, 32);
-        return;
+        fields.take("PortFECCorrectableBlockCtr", IB_PESC_PORT_FEC_CORR_BLOCK_CTR_F, 32);
+        fields.take("PortFECUncorrectableBlockCtr", IB_PESC_PORT_FEC_UNCORR_BLOCK_CTR_F, 32);
+        fields.take("PortFECCorrectedSymbolCtr", IB_PESC_PORT_FEC_CORR_SYMBOL_CTR_F, 32);
+        return; // the lanes' repaired symbols are normal, and many
     }
     fields.take("SyncHeaderErrorCounter", IB_PESC_SYNC_HDR_ERR_CTR_F, 16);
     fields.take("UnknownBlockCounter", IB_PESC_UNK_BLOCK_CTR_F, 16);
     fields.lane_by_lane("ErrorDetectionCounterLane", IB_PESC_ERR_DET_CTR_LANE0_F, 16);
-    fields.lane_by_lane("FECCorrectableBlockCountrLane", IB_PESC_FEC_CORR_BLOCK_CTR_LANE0_F, 32);
-    fields.lane_by_lane("FECUncorrectableBlockCntrLane", IB_PESC_FEC_UNCORR_BLOCK_CTR_LANE0_F, 32);
+    fields.lane_by_lane("FECCorrectableBlockCtrLane", IB_PESC_FEC_CORR_BLOCK_CTR_LANE0_F, 32);
+    fields.lane_by_lane("FECUncorrectableBlockCtrLane", IB_PESC_FEC_UNCORR_BLOCK_CTR_LANE0_F, 32);
 }
 
 std::optional<bool> decode_rs_fec(Data data) {

@@ -68,8 +68,8 @@ bool is_about(const ordered_json &report, const JobRef &job) {
     return equals("id", job.id);
 }
 
-/// Why there is no report, as far as the names in records/ tell.
-std::string reason_without(const Config &config, const SpoolLayout &spool, const JobRef &job) {
+/// Why there is no report, as far as the names in records/ tell. Errc::unavailable: they cannot be listed.
+Result<std::string> reason_without(const Config &config, const SpoolLayout &spool, const JobRef &job) {
     if (job.task || job.het) {
         return fmt::format(
             "no report of job {}: it has not ended, ran with --fabric-check=off, or its report was removed "
@@ -81,8 +81,8 @@ std::string reason_without(const Config &config, const SpoolLayout &spool, const
     std::int64_t last = 0;
     const Result<SpoolIndex> index = index_spool(spool);
     if (!index) {
-        return fmt::format("no report of job {}, and the records cannot be listed: {}", job.text(),
-                           index.error().message);
+        return Error{Errc::unavailable, fmt::format("no report of job {}, and the records cannot be listed: {}",
+                                                    job.text(), index.error().message)};
     }
     if (const auto records = index->find(job.id); records != index->end()) {
         for (const RecordName &record : records->second) {
@@ -185,7 +185,8 @@ Result<ordered_json> find_report(const Config &config, const JobRef &job, std::o
         return Error{Errc::no_answer, fmt::format("job {} has no report of restart {}; there are: {}", job.text(),
                                                   *restart, fmt::join(runs, ", "))};
     }
-    return Error{Errc::no_answer, reason_without(config, spool, job)};
+    const Result<std::string> reason = reason_without(config, spool, job);
+    return reason ? Error{Errc::no_answer, *reason} : reason.error();
 }
 
 int exit_of_report(const ordered_json &report) {

@@ -284,6 +284,7 @@ ordered_json report_json(const JobEvidence &evidence, const JobVerdict &verdict)
     out["rest"] = verdict.rest.empty() ? ordered_json() : ordered_json(verdict.rest);
     out["because"] = findings_json(verdict.because);
     out["live"] = findings_json(verdict.live);
+    out["not_judged"] = findings_json(verdict.told);
     out["unread"] = unread_json(verdict.unread);
     out["scope"] = verdict.host_scope ? "host" : "fabric";
     out["hw"] = verdict.hw == HwStatus::none ? ordered_json() : ordered_json(to_string(verdict.hw));

@@ -214,6 +214,7 @@ private:
             }
         }
         findings(because.empty() ? "What moved" : "What moved besides", others, false);
+        findings("What moved and is not judged", list(report_, "not_judged"), false);
     }
 
     void lines(const std::string &words, const ordered_json &all, bool numbered) {
@@ -437,6 +438,7 @@ private:
         }
         title("What could not be read");
         std::size_t shown = 0;
+        std::set<std::string> explained;
         for (const ordered_json &one : all) {
             if (shown++ == findings_shown) {
                 out_ += fmt::format("  and {} more; --json lists them all\n", all.size() - findings_shown);
@@ -448,6 +450,9 @@ private:
                       fmt::format("{}{}{}{}: {}", text(one, "where"), counter.empty() ? "" : "  ", counter,
                                   end.empty() ? "" : " at " + end, reason_words(text(one, "reason"))),
                       "  ");
+            if (const std::string words = counter_words(counter); !words.empty() && explained.insert(counter).second) {
+                paragraph("      ", fmt::format("({})", words));
+            }
         }
     }
 

@@ -60,6 +60,20 @@ private:
         }
     }
 
+    /// Does the verdict rest on congestion that holds back what is sent (pauses received), or the reverse?
+    bool paused(Against against) const {
+        return std::any_of(verdict_.because.begin(), verdict_.because.end(), [against](const Finding &finding) {
+            const CounterInfo *row = find_counter(finding.counter);
+            return row != nullptr && row->layer == Layer::congestion && row->against == against;
+        });
+    }
+
+    /// The receiver had no buffer posted: rnr_nak_retry_err, rnr_naks_rcvd, sq_num_rnr, RnrNak, "RNR received".
+    static bool is_receiver_not_ready(const std::string &counter) {
+        return counter.find("rnr") != std::string::npos || counter.find("Rnr") != std::string::npos ||
+               counter.find("RNR") != std::string::npos;
+    }
+
     bool because_of(std::string_view head, std::string_view tail) const {
         return std::any_of(verdict_.because.begin(), verdict_.because.end(), [&](const Finding &finding) {
             return finding.counter.starts_with(head) && finding.counter.ends_with(tail);
@@ -90,7 +104,8 @@ private:
         } else if (word == "incomplete") {
             incomplete();
         } else if (word == "no-traffic") {
-            say("Too little went over the fabric to judge it by: this job's time went elsewhere.");
+            say("Too little went over the fabric to judge it by: this job's time went elsewhere. If it should have used the "
+                "fabric, see whether its MPI or NCCL took these cards, or fell back to TCP or shared memory.");
         }
     }
 
@@ -153,11 +168,23 @@ private:
     }
 
     void retries() {
-        if (because("rnr_nak_retry_err")) {
-            say("Receivers had no buffer posted (rnr_nak_retry_err): that is the application or its MPI settings, "
-                "not a cable.");
+        const auto known = std::find_if(verdict_.live.begin(), verdict_.live.end(), [](const Finding &finding) {
+            return finding.layer == Layer::physical && !finding.leads && finding.note.find("known: ") != std::string::npos;
+        });
+        if (known != verdict_.live.end()) {
+            say(fmt::format("They may well follow from the fault of {} that the site knows of ({}).", known->where,
+                            known->note));
         }
-        if (because("packet_seq_err") || because("local_ack_timeout_err")) {
+        const auto late = std::find_if(verdict_.because.begin(), verdict_.because.end(),
+                                       [](const Finding &finding) { return is_receiver_not_ready(finding.counter); });
+        if (late != verdict_.because.end()) {
+            say(fmt::format("Receivers had no buffer posted ({}): that is the application or its MPI settings, not a "
+                            "cable.", late->counter));
+        }
+        const bool others = std::any_of(verdict_.because.begin(), verdict_.because.end(), [](const Finding &finding) {
+            return !is_receiver_not_ready(finding.counter);
+        });
+        if (others && known == verdict_.live.end()) {
             say(fmt::format("Packets were lost without a link reporting errors: compare {} with its peers, and repeat "
                             "the job on other nodes.", first_where()));
         }
@@ -179,15 +206,15 @@ private:
     }
 
     void congestion() {
-        if (because_of("tx_", "_pause")) {
+        if (paused(Against::received)) {
             say(fmt::format("{} is a slow receiver and made its switch wait: look at that host's processor, memory and "
                             "PCI Express before the network.", first_where()));
         }
-        if (because_of("rx_", "_pause")) {
+        if (paused(Against::sent)) {
             say("The switch held hosts back (rx pause): look for the slow receiver behind it, which shows tx pause, or "
                 "for too little capacity towards it.");
         }
-        if (because("rp_cnp_handled") || because("np_cnp_sent") || because("np_ecn_marked_roce_packets")) {
+        if (paused(Against::both)) { // not a pause, then: a congestion notification or mark
             say("Congestion control slowed the senders (ECN, DCQCN): look at its settings and thresholds, and at how "
                 "many send to one.");
         }
@@ -228,11 +255,13 @@ private:
         if (has("saturated")) {
             say("A counter stands at its limit and counts no further; nothing resets it by itself. Have the administrator "
                 "reset it (fabric-check reset --pegged, which logs the old value) and repeat the job, or judge that link "
-                "by a monitor that kept its history.");
+                "by a monitor that kept its history. That command is for switch ports; a host's own counters begin anew "
+                "when its driver is loaded again.");
         }
         if (has("reset")) {
             say("Somebody reset counters during the job (a subnet manager's or a monitor's clearing): stop that, then "
-                "repeat the job.");
+                "repeat the job. With records in mid-job (fabric-check mid, from a timer) a reset costs one interval and not "
+                "the job.");
         }
         if (advice_.empty()) {
             say("Repeat the job: the counters of this run prove nothing either way.");

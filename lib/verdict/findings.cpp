@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -207,6 +208,35 @@ void annotate_reordering(AdaptiveRouting adaptive_routing, std::vector<Finding> 
             annotate(finding, "normal if adaptive routing is on, which is not known");
         }
     }
+}
+
+std::vector<Finding> told_findings(const PortSet &set) {
+    std::vector<Finding> told;
+    for (const PortResult &port : set.ports) {
+        if (!port.on_route) {
+            continue;
+        }
+        const std::string end = end_of(set, port);
+        for (const LiveCounter &below : port.verdict.below) {
+            told.push_back({port.where, below.counter, below.delta, below.layer, false, "below its bar", end});
+        }
+        for (const auto &[name, delta] : port.deltas) {
+            const CounterInfo *row = delta.value.value_or(0) > 0 ? find_counter(name) : nullptr;
+            if (row == nullptr || row->graded(port.profile)) {
+                continue;
+            }
+            if (row->has(fabric_check::told) || (row->layer < Layer::congestion && row->roles != shown)) {
+                told.push_back({port.where, name, *delta.value, row->layer, false, "not judged", end});
+            }
+        }
+    }
+    std::stable_sort(told.begin(), told.end(), [](const Finding &a, const Finding &b) {
+        return std::tuple(a.layer, b.delta) < std::tuple(b.layer, a.delta);
+    });
+    if (told.size() > max_told) {
+        told.resize(max_told);
+    }
+    return told;
 }
 
 HwStatus judge_hw(const PortSet &set, const std::vector<Finding> &findings, double bit_error_rate) {

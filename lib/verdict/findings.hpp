@@ -24,6 +24,11 @@ void annotate_reordering(AdaptiveRouting adaptive_routing, std::vector<Finding> 
 
 /// The links with physical findings by bit-error rate; none without physical findings. Links that went down, retrained,
 /// or are narrow or slow fail whatever their rate.
+/// What moved and is not judged: counters of which only that is worth telling, those of the other profile's layers, and
+/// errors below the site's bars. At most max_told, the lowest layer and the largest first.
+inline constexpr std::size_t max_told = 500;
+std::vector<Finding> told_findings(const PortSet &set);
+
 HwStatus judge_hw(const PortSet &set, const std::vector<Finding> &findings, double bit_error_rate);
 
 /// Adds to a finding's note.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <unordered_set>
 
 namespace fabric_check {
@@ -204,6 +205,25 @@ private:
         if (result.profile == Profile::roce && !has_congestion_counters(port.driver)) {
             without_congestion_.push_back(result.where);
         }
+        for (const CounterInfo &row : counter_table()) {
+            if (row.has(capability) && required(row, result.profile, PortKind::hca, port.driver) && !tells(result, row)) {
+                lacking_[std::string(row.name)].push_back(result.where);
+            }
+        }
+    }
+
+    /// Has the card this counter, or one of the family?
+    static bool tells(const PortResult &result, const CounterInfo &row) {
+        const auto there = [&result](const std::string &name) {
+            const auto at = result.deltas.find(name);
+            return at != result.deltas.end() &&
+                   (at->second.value || (at->second.why != NoDelta::absent && at->second.why != NoDelta::unsupported));
+        };
+        bool any = !row.is_family() && there(std::string(row.name));
+        for (unsigned priority = 0; row.is_family() && priority < priorities; ++priority) {
+            any = any || there(row.of_priority(priority));
+        }
+        return any;
     }
 
     /// Drivers that need not have them (mlx4, hfi1) may have them all the same.
@@ -331,15 +351,21 @@ private:
         for (std::string &note : choices_.notes()) {
             set_.notes.push_back(std::move(note));
         }
-        const auto do_not_exist = [this](const std::vector<std::string> &ports, const char *what) {
+        const auto and_more = [](const std::vector<std::string> &ports) {
+            return ports.size() > 1 ? fmt::format(" and {} more", ports.size() - 1) : std::string();
+        };
+        const auto do_not_exist = [&](const std::vector<std::string> &ports, const char *what) {
             if (!ports.empty()) {
-                set_.notes.push_back(fmt::format(
-                    "The driver of {}{} has no {}: they do not exist there", ports.front(),
-                    ports.size() > 1 ? fmt::format(" and {} more", ports.size() - 1) : std::string(), what));
+                set_.notes.push_back(fmt::format("The driver of {}{} has no {}: they do not exist there", ports.front(),
+                                                 and_more(ports), what));
             }
         };
         do_not_exist(without_retries_, "retry counters");
         do_not_exist(without_congestion_, "counters of congestion notifications");
+        for (const auto &[counter, ports] : lacking_) {
+            set_.notes.push_back(fmt::format("The card of {}{} has no {}, which is not zero: what it would count is not known",
+                                             ports.front(), and_more(ports), counter));
+        }
     }
 
     const JobEvidence &evidence_;
@@ -348,6 +374,7 @@ private:
     PortChoices choices_;
     std::unordered_set<std::string> known_, excluded_;
     std::vector<std::string> without_retries_, without_congestion_;
+    std::map<std::string, std::vector<std::string>> lacking_; ///< by counter, ports whose card has not the capability
 };
 
 } // namespace

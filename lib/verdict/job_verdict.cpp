@@ -178,7 +178,7 @@ JobVerdict judge_job(const JobEvidence &evidence, const Config &config) {
     }
     verdict.notes.insert(verdict.notes.end(), set.notes.begin(), set.notes.end());
 
-    verdict.steps = judge_steps(evidence, set, grading);
+    verdict.steps = judge_steps(evidence, set, grading, config.known);
     for (const NodeEvidence &node : evidence.nodes) {
         if (node.steps.more) {
             verdict.notes.push_back(fmt::format("{} ran more steps than are recorded of a job (step_records = {})", node.node,
@@ -206,6 +206,7 @@ JobVerdict judge_job(const JobEvidence &evidence, const Config &config) {
         verdict.rest_because = findings_of(ruling.rest_layer, findings);
     }
     verdict.hw = judge_hw(set, findings, config.thresholds.bit_error_rate);
+    verdict.told = told_findings(set);
     sort_findings(findings);
     verdict.live = std::move(findings);
     verdict.cover = std::move(set.cover);

@@ -150,6 +150,7 @@ struct JobVerdict {
     std::vector<Finding> because; ///< what the verdict rests on, worst first
     std::vector<Finding> rest_because; ///< the same of `rest`
     std::vector<Finding> live;    ///< everything that moved
+    std::vector<Finding> told;    ///< moved, and is not judged (or did not cross the site's bar): shown, decides nothing
     std::vector<UnreadCounter> unread;
     Cover cover;
     std::uint64_t bytes_moved = 0;    ///< transmitted by the job's host ports

@@ -159,7 +159,7 @@ void find_changes(const PortSet &set, std::vector<Finding> &findings) {
     }
     for (Finding &finding : findings) {
         const auto at = by_end.find(finding.read_at);
-        if ((finding.counter != "LinkDownedCounter" && finding.counter != "link_down_events_phy") ||
+        if ((finding.counter != "LinkDownedCounter" && !finding.counter.starts_with("link_down_events")) ||
             at == by_end.end()) {
             continue;
         }
@@ -174,11 +174,16 @@ void find_changes(const PortSet &set, std::vector<Finding> &findings) {
 void find_below_policy(const PortSet &set, const Config::Policy &policy, std::vector<Finding> &findings) {
     const double least_speed = signalling_of(policy.speed);
     for (const PortResult &port : set.ports) {
-        if (!port.on_route || port.profile != Profile::ib) {
+        const LinkRate *end = port.on_route ? rate_of(side_of(port.host_end, port.switch_end)) : nullptr;
+        if (end == nullptr) {
             continue;
         }
-        const LinkRate *end = rate_of(side_of(port.host_end, port.switch_end));
-        if (end == nullptr) {
+        if (port.profile == Profile::roce) {
+            if (policy.ethernet_gbps > 0 && end->data_gbps < policy.ethernet_gbps) {
+                add_link_finding(set, port, "speed",
+                                 fmt::format("{:g} Gb/s, the site's policy is {:g}", end->data_gbps, policy.ethernet_gbps),
+                                 findings);
+            }
             continue;
         }
         // "4X": the configuration takes no other form.

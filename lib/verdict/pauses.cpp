@@ -11,7 +11,6 @@ namespace fabric_check {
 
 namespace {
 
-constexpr std::string_view suffix = "_pause_duration";
 constexpr double least_told = 0.001;
 constexpr std::size_t most_told = 8;
 /// Clocks and counters are not read in one moment.
@@ -19,6 +18,19 @@ constexpr double most_believed = 1.05;
 
 std::string percent(double share) {
     return fmt::format("{:.1f} %", std::min(share, 1.0) * 100);
+}
+
+char priority_in(std::string_view counter) {
+    const auto digit = counter.find_first_of("01234567");
+    return digit == std::string_view::npos ? ' ' : counter[digit];
+}
+
+/// Counts it the pauses of which `pause` is the time: of the same direction and priority?
+bool is_count_of(const std::string &counter, const PauseShare &pause) {
+    const CounterInfo *row = find_counter(counter);
+    return row != nullptr && row->layer == Layer::congestion &&
+           row->against == (pause.sent ? Against::received : Against::sent) &&
+           priority_in(counter) == priority_in(pause.counter);
 }
 
 } // namespace
@@ -29,13 +41,13 @@ std::vector<PauseShare> pause_shares(const PortResult &port) {
         return shares;
     }
     for (const auto &[name, delta] : port.deltas) {
-        const CounterInfo *info = name.ends_with(suffix) ? find_counter(name) : nullptr;
-        if (info == nullptr || info->unit != Unit::microseconds || !delta.value) {
+        const CounterInfo *info = find_counter(name);
+        if (info == nullptr || info->unit != Unit::microseconds || info->against == Against::both || !delta.value) {
             continue;
         }
         const double share = static_cast<double>(*delta.value) / 1e6 / port.seconds;
         if (share <= most_believed) {
-            shares.push_back({name, name.starts_with("tx_"), std::min(share, 1.0)});
+            shares.push_back({name, info->against == Against::received, std::min(share, 1.0)});
         }
     }
     return shares;
@@ -52,9 +64,8 @@ void tell_pauses(const PortSet &set, std::vector<Finding> &findings, std::vector
             continue;
         }
         for (const PauseShare &pause : pause_shares(port)) {
-            const std::string count = pause.counter.substr(0, pause.counter.size() - suffix.size()) + "_pause";
             for (Finding &finding : findings) {
-                if (finding.read_at == port.where && finding.counter == count) {
+                if (finding.read_at == port.where && is_count_of(finding.counter, pause)) {
                     annotate(finding, fmt::format("paused {} of the time", percent(pause.share)));
                 }
             }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace fabric_check {
 
@@ -14,7 +15,7 @@ namespace {
 constexpr std::size_t min_agreeing = 3;
 
 struct Member {
-    const PortResult *port = nullptr;
+    const PortResult *port = nullptr; ///< null: of the map alone, a peer that is not judged
     LinkRate rate;
 };
 
@@ -62,7 +63,7 @@ void judge_tier(const PortSet &set, const std::vector<Member> &tier, const char 
     const auto usual = std::find_if(tier.begin(), tier.end(),
                                     [&](const Member &member) { return speed(member.rate) == usual_speed; });
     for (const Member &member : tier) {
-        if (!member.port->on_route) {
+        if (member.port == nullptr || !member.port->on_route) {
             continue;
         }
         if (member.port->profile == Profile::roce) { // lanes are the kernel's way of saying a rate there
@@ -84,6 +85,37 @@ void judge_tier(const PortSet &set, const std::vector<Member> &tier, const char 
     }
 }
 
+/// The rates the map has for the other ports of the switches where the tier's ports are: those with hosts behind them
+/// like the tier's, or with switches. A small job has too few links of its own to tell what is usual.
+std::vector<Member> with_neighbours(const fabric::Map *map, std::vector<Member> tier) {
+    if (map == nullptr || tier.empty() || tier.size() >= min_agreeing) {
+        return tier;
+    }
+    std::set<MapPortId> own;
+    std::set<std::pair<std::uint32_t, bool>> sides; // switch, and are its neighbours switches?
+    for (const Member &member : tier) {
+        const MapPortId at{member.port->map_node, member.port->map_port};
+        own.insert(at);
+        sides.emplace(at.first, is_switch(*map, peer_of(*map, at).first));
+    }
+    for (const auto &[node, switches] : sides) {
+        if (node >= map->nodes.size()) {
+            continue;
+        }
+        const auto &ports = map->nodes[node].ports;
+        for (std::size_t port = 1; port < ports.size() && port <= UINT8_MAX; ++port) {
+            const MapPortId at{node, static_cast<std::uint8_t>(port)};
+            const bool alike = ports[port].peer < map->nodes.size() &&
+                               map->nodes[ports[port].peer].kind ==
+                                   (switches ? fabric::NodeKind::switch_node : fabric::NodeKind::host);
+            if (alike && !own.contains(at) && ports[port].rate.lanes != 0) {
+                tier.push_back({nullptr, ports[port].rate});
+            }
+        }
+    }
+    return tier;
+}
+
 } // namespace
 
 void find_narrow_and_slow(const JobEvidence &evidence, const PortSet &set, std::vector<Finding> &findings) {
@@ -102,7 +134,9 @@ void find_narrow_and_slow(const JobEvidence &evidence, const PortSet &set, std::
         }
     }
     for (const auto &[rail, tier] : rails) {
-        judge_tier(set, tier, "the job's other nodes have", findings);
+        const bool few = tier.size() < min_agreeing;
+        judge_tier(set, with_neighbours(evidence.map, tier),
+                   few ? "the other hosts at its switch have" : "the job's other nodes have", findings);
     }
     for (const auto &[rail, tier] : hosts) {
         judge_tier(set, tier, "the job's other nodes have", findings);
@@ -117,7 +151,9 @@ void find_narrow_and_slow(const JobEvidence &evidence, const PortSet &set, std::
                     add_member(tier, *found);
                 }
             }
-            judge_tier(set, tier, "the group's other links have", findings);
+            const bool few = tier.size() < min_agreeing;
+            judge_tier(set, with_neighbours(evidence.map, tier),
+                       few ? "its switch's other links to switches have" : "the group's other links have", findings);
         }
     }
 }

@@ -77,6 +77,8 @@ public:
         }
         std::sort(verdict_.live.begin(), verdict_.live.end(),
                   [](const LiveCounter &a, const LiveCounter &b) { return a.counter < b.counter; });
+        std::sort(verdict_.below.begin(), verdict_.below.end(),
+                  [](const LiveCounter &a, const LiveCounter &b) { return a.counter < b.counter; });
         std::sort(verdict_.unread.begin(), verdict_.unread.end(),
                   [](const Unread &a, const Unread &b) { return a.counter < b.counter; });
         conclude();
@@ -85,8 +87,9 @@ public:
 
 private:
     void grade(const CounterInfo &info) {
-        const bool is_required = rules_.whole_profile ? required_by_profile(info, rules_.profile)
-                                                      : required(info, rules_.profile, rules_.kind, rules_.driver);
+        const bool is_required =
+            rules_.whole_profile ? required_by_profile(info, rules_.profile)
+                                 : required(info, rules_.profile, rules_.kind, rules_.driver) && !info.has(capability);
         const bool is_graded = info.graded(rules_.profile) && !(rules_.ungraded && rules_.ungraded(info));
         if (!is_required && !is_graded) {
             return;
@@ -175,6 +178,8 @@ private:
             verdict_.live.push_back({name, delta, info.layer, std::move(crossed)});
         } else if (!unknown.empty()) {
             verdict_.unread.push_back({name, std::move(unknown), info.layer, false});
+        } else if (info.layer != Layer::congestion) {
+            verdict_.below.push_back({name, delta, info.layer, {}});
         }
     }
 

@@ -33,6 +33,7 @@ struct PortVerdict {
     Outcome outcome = Outcome::clean;
     Layer layer = Layer::ungraded; ///< lowest live layer when outcome is live
     std::vector<LiveCounter> live; ///< sorted by name
+    std::vector<LiveCounter> below; ///< errors that moved and did not cross the site's bar, sorted by name
     std::vector<Unread> unread;    ///< missing required, and unreadable graded, sorted by name
     /// "clean", "physical", ..., "unusable", "incomplete", "no-traffic"
     std::string word() const;
@@ -58,8 +59,8 @@ struct PortRules {
     bool list_live_when_incomplete = true; ///< diff: false
 };
 
-/// A counter the table requires of another kind of port is a gap here when only one side has it; one it requires of
-/// none is a gap nowhere. A rate without what it is a rate of is unreadable. Families are graded for the priorities
+/// A counter the table requires of another kind of port, or of cards with the capability, is a gap here when only one
+/// side has it; one it requires of none is a gap nowhere. A rate without what it is a rate of is unreadable. Families are graded for the priorities
 /// with flow control: those that have an rx_prio<n>_pause. Without any, and without 802.3x pauses, a RoCE port is
 /// incomplete.
 PortVerdict judge_port(const Deltas &deltas, const PortRules &rules);

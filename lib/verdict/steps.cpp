@@ -2,6 +2,8 @@
 #include "verdict/steps.hpp"
 
 #include "verdict/findings.hpp"
+#include "verdict/known.hpp"
+#include "verdict/links.hpp"
 #include "verdict/precedence.hpp"
 #include "verdict/trust.hpp"
 
@@ -54,8 +56,9 @@ Deltas step_deltas(const StepRecord &step, const PortResult &port) {
 
 class Step {
 public:
-    Step(std::uint32_t id, const JobEvidence &evidence, const PortSet &set, const Grading &grading)
-        : evidence_(evidence), set_(set), grading_(grading) {
+    Step(std::uint32_t id, const JobEvidence &evidence, const PortSet &set, const Grading &grading,
+         const Config::Known &known)
+        : evidence_(evidence), set_(set), grading_(grading), known_(known) {
         verdict_.id = fmt::format("{}.{}", evidence.job.id, id);
     }
 
@@ -92,6 +95,7 @@ public:
         if (last) { // what ends with the job may have been ended by it
             set_teardown_aside(evidence_.job, verdict_.live);
         }
+        set_known_aside(known_, evidence_.job.end, verdict_.live, verdict_.unread);
         const Ruling ruling = rule(verdict_.live, verdict_.unread, ports_ > 0 && !traffic_);
         verdict_.verdict = ruling.verdict;
         verdict_.rest = ports_ > 0 ? ruling.rest : std::string();
@@ -128,17 +132,19 @@ private:
         verdict_.bytes_received += received.value_or(0);
         const PortVerdict judged = judge_port(deltas, rules);
         for (const LiveCounter &live : judged.live) {
-            verdict_.live.push_back(
-                {port.where, live.counter, live.delta, live.layer, true, live.bar_note(), port.where});
+            verdict_.live.push_back({live.layer == Layer::physical ? link_of(set_, port) : port.where, live.counter,
+                                     live.delta, live.layer, true, live.bar_note(), port.where});
         }
         for (const Unread &unread : judged.unread) {
-            verdict_.unread.push_back({port.where, unread.counter, unread.reason, unread.layer, unread.missing});
+            verdict_.unread.push_back({unread.layer == Layer::physical ? link_of(set_, port) : port.where,
+                                       unread.counter, unread.reason, unread.layer, unread.missing});
         }
     }
 
     const JobEvidence &evidence_;
     const PortSet &set_;
     const Grading &grading_;
+    const Config::Known &known_;
     StepVerdict verdict_;
     std::size_t expected_ = 1;
     unsigned ports_ = 0;
@@ -148,7 +154,8 @@ private:
 
 } // namespace
 
-std::vector<StepVerdict> judge_steps(const JobEvidence &evidence, const PortSet &set, const Grading &grading) {
+std::vector<StepVerdict> judge_steps(const JobEvidence &evidence, const PortSet &set, const Grading &grading,
+                                     const Config::Known &known) {
     std::map<std::uint32_t, std::vector<StepOnNode>> by_id;
     for (const NodeEvidence &node : evidence.nodes) {
         for (const StepRecord &record : node.steps.steps) {
@@ -157,7 +164,7 @@ std::vector<StepVerdict> judge_steps(const JobEvidence &evidence, const PortSet 
     }
     std::list<Step> steps;
     for (const auto &[id, nodes] : by_id) {
-        steps.emplace_back(id, evidence, set, grading);
+        steps.emplace_back(id, evidence, set, grading, known);
         for (const StepOnNode &on : nodes) {
             steps.back().add(on);
         }

@@ -20,6 +20,7 @@ import tomllib
 LAB = os.environ["FABRIC_CHECK_LAB"]
 PARTS = [f"{LAB}/config.{p}" for p in ("base", "user", "set")]
 RESULT = f"{LAB}/fabric-check.toml"
+NAME = r"""(?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)"""  # one part of a key
 
 
 def read(path):
@@ -48,7 +49,7 @@ def read(path):
         if array is not None:
             array[2] += "\n" + line
             continue
-        key = re.match(r"\s*([A-Za-z0-9_.\"-]+)\s*=\s*(.*)", line)
+        key = re.match(rf"\s*({NAME}(?:\s*\.\s*{NAME})*)\s*=\s*(.*)", line)
         if key:
             entry = [section, key[1], key[2]]
             if balanced(key[2]):
@@ -126,9 +127,9 @@ def put_back(old):
 def set_keys(pairs):
     items = {(s, k): t for s, k, t in read(PARTS[2])}
     for pair in pairs:
-        name, sign, text = pair.partition("=")
-        section, _, key = name.strip().rpartition(".")
-        if not sign or not key:
+        split = re.match(rf"\s*(?:((?:{NAME}\.)*{NAME})\.)?({NAME})\s*=(.*)", pair, re.S)
+        section, key, text = split.groups(default="") if split else ("", "", "")
+        if not key:
             refuse(f"not [SECTION.]KEY=VALUE: {pair}")
         if text == "":
             items.pop((section, key), None)
@@ -147,6 +148,10 @@ def refuse(message):
 
 
 def main(args):
+    if not args:
+        with open(RESULT) as f:
+            sys.stdout.write(f.read())
+        return
     old = contents()
     if args[:1] == ["--reset"]:
         if os.path.exists(PARTS[2]):
@@ -160,13 +165,10 @@ def main(args):
         args = args[2:]
     if args:
         set_keys(args)
-    if len(sys.argv) > 1 and (wrong := complaint()):
+    if wrong := complaint():
         put_back(old)
         refuse(wrong)
     merge()
-    if len(sys.argv) == 1:
-        with open(RESULT) as f:
-            sys.stdout.write(f.read())
 
 
 main(sys.argv[1:])

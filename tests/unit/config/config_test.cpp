@@ -365,5 +365,24 @@ TEST(ConfigOrDefaults, TakesNoErrorSink) {
     EXPECT_EQ(config_or_defaults("/nonexistent.toml", nullptr).scouts, 2U);
 }
 
+TEST(ConfigBars, OfACounterThatIsNeverJudgedIsRefused) {
+    EXPECT_THAT(error_of("[thresholds]\nspread = 2\nPortXmitWait = { per_job = 5 }\n"),
+                AllOf(HasSubstr(":3:"), HasSubstr("PortXmitWait"), HasSubstr("never judged")));
+    EXPECT_EQ(parsed("[thresholds]\nlink_down_events_phy = { per_job = 5 }\n").thresholds.counters.size(), 1U);
+}
+TEST(ConfigBars, OfOneCounterUnderTwoNamesAreRefused) {
+    EXPECT_THAT(error_of("[thresholds]\nSymbolErrorCounter = { per_job = 5 }\nsymbol_error = { per_job = 20 }\n"),
+                HasSubstr("SymbolErrorCounter has a bar already"));
+}
+TEST(ConfigKnown, NamesALinkOrOneOfItsEnds) {
+    for (const char *place : {"SwitchA:13", "node07/mlx5_0:1", "SwitchA:13<->SwitchB:25"}) {
+        EXPECT_EQ(parsed(fmt::format("[known]\n\"{}\" = {{ ticket = \"HW-12\", until = 2030-12-31 }}\n", place)).known.size(), 1U);
+    }
+    for (const char *place : {"garbage", "*", "SwitchA:", ":13", "SwitchA:x", "SwitchA:14<->SwitchB:26<->x:1", "SwitchA:14<->"}) {
+        EXPECT_THAT(error_of(fmt::format("[known]\n\"{}\" = {{ ticket = \"HW-12\", until = 2030-12-31 }}\n", place)),
+                    HasSubstr("not a link")) << place;
+    }
+}
+
 } // namespace
 } // namespace fabric_check

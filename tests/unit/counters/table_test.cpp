@@ -147,6 +147,27 @@ TEST(FindCounter, FindsTheMembersOfAFamily) {
     EXPECT_EQ(canonical_name("novelty"), "novelty");
     EXPECT_EQ(row("tx_prio2_pause").of_priority(2), "tx_prio2_pause");
 }
+TEST(FindCounter, FindsTheCountersOfALane) {
+    EXPECT_EQ(row("FECUncorrectableBlockCtrLane0").name, "FECUncorrectableBlockCtrLane<l>");
+    EXPECT_EQ(row("FECUncorrectableBlockCtrLane11").name, "FECUncorrectableBlockCtrLane<l>");
+    EXPECT_EQ(row("rx_err_lane_3_phy").name, "rx_err_lane_<l>_phy");
+    EXPECT_EQ(canonical_name("FECUncorrectableBlockCtrLane11"), "FECUncorrectableBlockCtrLane11");
+    for (const char *name : {"FECUncorrectableBlockCtrLane12", "FECUncorrectableBlockCtrLane01", "rx_err_lane__phy",
+                             "FECUncorrectableBlockCtrLane99999999999999999999"}) {
+        EXPECT_EQ(find_counter(name), nullptr) << name;
+    }
+}
+TEST(FindCounter, KnowsEveryCounterThatPerfqueryShowsOfTheOptionalAttributes) {
+    for (const char *name :
+         {"PortLocalPhysicalErrors", "PortMalformedPktErrors", "PortBufferOverrunErrors", "PortDLIDMappingErrors",
+          "PortVLMappingErrors", "PortLoopingErrors", "PortInactiveDiscards", "PortNeighborMTUDiscards",
+          "PortSwLifetimeLimitDiscards", "PortSwHOQLifetimeLimitDiscards", "SyncHeaderErrorCounter", "UnknownBlockCounter",
+          "ErrorDetectionCounterLane10", "FECCorrectableBlockCtrLane10", "FECUncorrectableBlockCtrLane10",
+          "FECCorrectableSymbolCtrLane10", "PortFECCorrectableBlockCtr", "PortFECUncorrectableBlockCtr",
+          "PortFECCorrectedSymbolCtr"}) {
+        EXPECT_NE(find_counter(name), nullptr) << name;
+    }
+}
 TEST(FindCounter, DoesNotKnowOthers) {
     for (const char *name : {"", "lifespan", "symbol_erro", "symbol_errors", "zzz", "A"}) {
         EXPECT_EQ(find_counter(name), nullptr) << name;

@@ -288,9 +288,9 @@ TEST(DetailAttributes, ExtendedSpeedsHaveTwoLayouts) {
     decode_extended_speeds(true, 3, data, rs);
     EXPECT_EQ(rs, (Counters{{"SyncHeaderErrorCounter", Reading::of(9, 16)},
                             {"UnknownBlockCounter", Reading::of(0, 16)},
-                            {"PortFECCorrectableBlockCounter", Reading::of(70000, 32)},
-                            {"PortFECUncorrectableBlockCounter", Reading::of(80000, 32)},
-                            {"PortFECCorrectedSymbolCounter", Reading::of(90000, 32)}}));
+                            {"PortFECCorrectableBlockCtr", Reading::of(70000, 32)},
+                            {"PortFECUncorrectableBlockCtr", Reading::of(80000, 32)},
+                            {"PortFECCorrectedSymbolCtr", Reading::of(90000, 32)}}));
     Bytes lanes = pma(3);
     mad_set_field(lanes.data(), 0, IB_PESC_ERR_DET_CTR_LANE3_F, 5);
     mad_set_field(lanes.data(), 0, IB_PESC_FEC_UNCORR_BLOCK_CTR_LANE11_F, 80000);
@@ -298,7 +298,7 @@ TEST(DetailAttributes, ExtendedSpeedsHaveTwoLayouts) {
     decode_extended_speeds(false, 3, lanes, fire);
     EXPECT_EQ(fire.size(), 2U + 3U * 12U);
     EXPECT_EQ(fire["ErrorDetectionCounterLane3"], Reading::of(5, 16));
-    EXPECT_EQ(fire["FECUncorrectableBlockCntrLane11"], Reading::of(80000, 32));
+    EXPECT_EQ(fire["FECUncorrectableBlockCtrLane11"], Reading::of(80000, 32));
 }
 
 TEST(DetailAttributes, WhatIsTooShortOrOfAnotherPortAddsNothing) {

@@ -143,13 +143,13 @@ TEST_F(PortReaderTest, TheLayoutOfForwardErrorCorrectionIsAskedForWhereThereAreT
     fabric.details = {attribute::port_extended_speeds_counters, attribute::port_info_extended};
     ask(41, 1);
     engine.run();
-    EXPECT_EQ(got[1].counters["PortFECUncorrectableBlockCounter"], Reading::of(FakeSwitches::mark(41, 1), 32));
+    EXPECT_EQ(got[1].counters["PortFECUncorrectableBlockCtr"], Reading::of(FakeSwitches::mark(41, 1), 32));
     got.clear();
     fabric.fec_mode = 1;
     ask(41, 2);
     engine.run();
-    EXPECT_FALSE(got[2].counters.contains("PortFECUncorrectableBlockCounter"));
-    EXPECT_TRUE(got[2].counters.contains("FECUncorrectableBlockCntrLane0"));
+    EXPECT_FALSE(got[2].counters.contains("PortFECUncorrectableBlockCtr"));
+    EXPECT_TRUE(got[2].counters.contains("FECUncorrectableBlockCtrLane0"));
     got.clear();
     fabric.details.erase(attribute::port_info_extended);
     ask(41, 3);

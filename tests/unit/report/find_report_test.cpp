@@ -109,6 +109,13 @@ TEST_F(FindReport, WithoutASpoolTheEnvironmentFailed) {
     EXPECT_EQ(find("7").error().code, Errc::unavailable);
 }
 
+TEST_F(FindReport, RecordsThatCannotBeListedAreAFaultOfTheEnvironment) {
+    std::filesystem::remove_all(config_.spool + "/records");
+    ASSERT_TRUE(write_file_atomic(config_.spool + "/records", "not a directory"));
+    EXPECT_EQ(find("7").error().code, Errc::unavailable);
+    EXPECT_THAT(find("7").error().message, HasSubstr("the records cannot be listed"));
+}
+
 TEST_F(FindReport, BeforeAnyReportThereIsNone) {
     std::filesystem::remove_all(config_.spool + "/reports");
     EXPECT_THAT(why_not("7"), HasSubstr("no report and no records of job 7"));

@@ -110,45 +110,6 @@ TEST(JobVerdict, FewSymbolErrorsInManyBitsPassTheBitErrorRate) {
     EXPECT_EQ(verdict.hw, HwStatus::pass);
 }
 
-TEST(JobVerdict, BlocksBeyondRepairFailTheHardwareThatSymbolErrorsAlonePass) {
-    for (const char *counter : {"PortFECUncorrectableBlockCounter", "FECUncorrectableBlockCntrLane2"}) {
-        BusyJob job;
-        job.switch_port(a, 13, "SymbolErrorCounter", 20); // in 2.1e13 bits: not more than 1e-12 of them
-        job.set_both(job.switch_start(a, 13).counters, job.switch_end(a, 13).counters, counter, 7);
-        EXPECT_EQ(job.judge().hw, HwStatus::pass) << counter;
-        job.switch_port(a, 13, counter, 30);
-        EXPECT_EQ(job.judge().hw, HwStatus::fail) << counter;
-    }
-}
-
-TEST(JobVerdict, RepairedBlocksSayNothingAgainstTheHardware) {
-    BusyJob job;
-    job.switch_port(a, 13, "SymbolErrorCounter", 20);
-    job.set_both(job.switch_start(a, 13).counters, job.switch_end(a, 13).counters, "PortFECCorrectableBlockCounter", 7);
-    job.switch_port(a, 13, "PortFECCorrectableBlockCounter", 1000000);
-    EXPECT_EQ(job.judge().hw, HwStatus::pass);
-}
-
-TEST(JobVerdict, TheAdviceOnDiscardsIsWhatTheirDetailsTell) {
-    const auto advice = [](const char *detail) {
-        BusyJob job;
-        job.switch_port(a, 7, "PortXmitDiscards", 500);
-        if (*detail != '\0') {
-            job.set_both(job.switch_start(a, 7).counters, job.switch_end(a, 7).counters, detail, 3);
-            job.switch_port(a, 7, detail, 500);
-        }
-        job.set_both(job.switch_start(a, 8).counters, job.switch_end(a, 8).counters, "PortNeighborMTUDiscards", 3);
-        job.switch_port(a, 8, "PortNeighborMTUDiscards", 500); // of a port that is not the cause
-        const JobVerdict verdict = job.judge();
-        EXPECT_EQ(verdict.verdict, "lossless-broken");
-        return verdict.advice;
-    };
-    EXPECT_THAT(advice("PortSwHOQLifetimeLimitDiscards"), Contains(HasSubstr("head of a queue past the switch's HOQ")));
-    EXPECT_THAT(advice("PortInactiveDiscards"), Contains(HasSubstr("a port that was not active")));
-    EXPECT_THAT(advice("PortSwLifetimeLimitDiscards"), Contains(HasSubstr("older than the switch's lifetime limit")));
-    EXPECT_THAT(advice(""), ElementsAre(HasSubstr("see whether the port was down, or whether the receiver")));
-}
-
 TEST(JobVerdict, APeggedLinkDownedHidesTheCauseAndDiscardsAreStillListed) {
     BusyJob job;
     job.set_both(job.switch_start(a, 7).counters, job.switch_end(a, 7).counters, "LinkDownedCounter", 255);

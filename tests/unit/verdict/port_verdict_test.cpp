@@ -357,5 +357,46 @@ TEST(Bytes, BeyondAllRangeAreUnknown) {
     EXPECT_EQ(xmit_bytes({{"PortXmitData", moved(UINT64_MAX / 4 + 1)}}), std::nullopt);
 }
 
+PortRules roce_rules() {
+    PortRules all = rules();
+    all.profile = Profile::roce;
+    return all;
+}
+
+TEST(JudgePort, WhatACardHasNoCapabilityForIsNoGapUnlessOneSideHasIt) {
+    for (const char *counter : {"tx_pause_storm_error_events"}) {
+        Deltas deltas = quiet_roce();
+        EXPECT_EQ(judge_port(deltas, roce_rules()).word(), "clean");
+        deltas.erase(counter);
+        EXPECT_EQ(judge_port(deltas, roce_rules()).word(), "clean") << counter;
+        deltas[counter] = none(NoDelta::unsupported);
+        EXPECT_EQ(judge_port(deltas, roce_rules()).word(), "clean") << counter;
+        for (const NoDelta why : {NoDelta::absent_before, NoDelta::absent_after, NoDelta::denied, NoDelta::timed_out}) {
+            deltas[counter] = none(why);
+            EXPECT_EQ(judge_port(deltas, roce_rules()).word(), "incomplete") << counter << ' ' << to_string(why);
+        }
+        deltas.erase(counter);
+        PortRules whole = roce_rules();
+        whole.whole_profile = true;
+        EXPECT_EQ(judge_port(deltas, whole).word(), "incomplete") << counter;
+    }
+}
+
+TEST(JudgePort, KeepsTheErrorsBelowTheSitesBar) {
+    Deltas deltas = quiet();
+    deltas["SymbolErrorCounter"] = moved(5);
+    Bars bars;
+    bars["SymbolErrorCounter"].per_job = 5;
+    PortRules lenient = rules();
+    lenient.bars = &bars;
+    PortVerdict verdict = judge_port(deltas, lenient);
+    EXPECT_EQ(verdict.word(), "clean");
+    EXPECT_THAT(names(verdict.below), ElementsAre("SymbolErrorCounter"));
+    deltas["SymbolErrorCounter"] = moved(6);
+    verdict = judge_port(deltas, lenient);
+    EXPECT_THAT(names(verdict.live), ElementsAre("SymbolErrorCounter"));
+    EXPECT_THAT(verdict.below, IsEmpty());
+}
+
 } // namespace
 } // namespace fabric_check

@@ -53,6 +53,39 @@ TEST(RoceJobVerdict, GradesByTheRoceProfile) {
     EXPECT_EQ(because(verdict), "node02/mlx5_0:1/rx_discards_phy");
     EXPECT_THAT(verdict.advice, Contains(HasSubstr("flow control (PFC) is on")));
 }
+TEST(RoceJobVerdict, SaysWhatACardHasNoCounterFor) {
+    RoceJob job;
+    for (const unsigned node : {1U, 2U}) {
+        for (HcaPort *port : {&job.start(node), &job.end(node)}) {
+            port->counters.erase("tx_pause_storm_error_events");
+        }
+    }
+    JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "clean");
+    EXPECT_THAT(verdict.notes, Contains(HasSubstr("node01/mlx5_0:1 and 1 more has no tx_pause_storm_error_events, which is "
+                                                  "not zero")));
+    job.start(3).counters.erase("tx_pause_storm_error_events");
+    EXPECT_EQ(job.judge().verdict, "incomplete") << "there on one side only";
+}
+TEST(RoceJobVerdict, HoldsTheRateAgainstTheSitesPolicy) {
+    RoceJob job;
+    job.config.policy.ethernet_gbps = 100;
+    EXPECT_EQ(job.judge().verdict, "clean");
+    job.config.policy.ethernet_gbps = 200;
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "physical");
+    EXPECT_EQ(verdict.because.at(0).counter, "speed");
+    EXPECT_EQ(verdict.because.at(0).note, "100 Gb/s, the site's policy is 200");
+}
+TEST(RoceJobVerdict, TellsErrorsOfTheInfiniBandKindWithoutJudgingThem) {
+    RoceJob job;
+    job.start(1).counters["LinkDownedCounter"] = job.end(1).counters["LinkDownedCounter"] = Reading::of(1);
+    job.moves(1, "LinkDownedCounter", 2);
+    const JobVerdict verdict = job.judge();
+    EXPECT_EQ(verdict.verdict, "clean");
+    ASSERT_EQ(verdict.told.size(), 1U);
+    EXPECT_EQ(verdict.told[0].counter, "LinkDownedCounter");
+}
 TEST(RoceJobVerdict, JudgesWrongBitsByTheBitErrorRateToo) {
     RoceJob job; // 4 x 25.78125 Gb/s for 100 s: 1.03e13 bits
     for (HcaPort *port : {&job.start(2), &job.end(2)}) {

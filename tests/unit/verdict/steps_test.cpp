@@ -186,5 +186,29 @@ TEST(StepCodec, NamesAreMadeHarmlessAgain) {
     EXPECT_EQ(step_name("/"), "");
 }
 
+TEST(Steps, AKnownLinkDecidesNothingThereEither) {
+    for (const char *place : {"SwitchA:1", "node01/mlx5_0:1"}) {
+        TwiceJob job;
+        job.host(1, "SymbolErrorCounter", 90);
+        job.moved(1, 1, "SymbolErrorCounter", 90);
+        auto verdict = job.judge();
+        EXPECT_EQ(verdict.steps[1].verdict, "physical");
+        EXPECT_EQ(verdict.steps[1].because.at(0).where, "SwitchA:1<->node01/mlx5_0:1");
+        job.config.known[place] = {"HW-12", 1'800'000'000};
+        verdict = job.judge();
+        EXPECT_EQ(verdict.verdict, "clean") << place;
+        EXPECT_EQ(verdict.steps[1].verdict, "clean") << place;
+        EXPECT_EQ(verdict.steps[1].live.at(0).note, "known: HW-12");
+    }
+}
+
+TEST(Steps, MoreBytesThanTheLinkCarriesAreNotBelieved) {
+    TwiceJob job;
+    job.moved(1, 0, "PortRcvData", 30 * 25 * gigabyte); // 30 s at four times 25 GB/s
+    const auto verdict = job.judge();
+    EXPECT_EQ(verdict.steps[0].bytes_received, 10 * gigabyte) << "node02's alone";
+    EXPECT_EQ(verdict.steps[1].bytes_received, 20 * gigabyte);
+}
+
 } // namespace
 } // namespace fabric_check
