@@ -170,6 +170,10 @@ Status record_step(const Config &config, const StepRequest &request,
                        : begin(store.directory(*job), request, config.step_records, here);
 }
 
+Result<StepRecord> decode_step_line(const std::string &line) {
+    return decode_json<StepRecord>(line, "step", step_schema, decode_step);
+}
+
 StepRecords recorded_steps(const NodeStateStore &store, const NodeJob &job, unsigned limit) {
     StepRecords records;
     const auto directory = store.directory(job);
@@ -179,7 +183,7 @@ StepRecords recorded_steps(const NodeStateStore &store, const NodeJob &job, unsi
     const auto room = [&] { return records.steps.size() < std::min<std::size_t>(limit, most_steps); };
     if (const auto text = read_file(directory + "/steps", steps_limit, true))
         for (const auto line : lines_of(*text)) {
-            auto step = decode_json<StepRecord>(std::string(line), "step", step_schema, decode_step);
+            auto step = decode_step_line(std::string(line));
             if (step && room())
                 records.steps.push_back(std::move(*step));
         }

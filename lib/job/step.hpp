@@ -33,6 +33,9 @@ Status record_step(const Config &config, const StepRequest &request,
 /// The steps that were recorded of a job, those without an end among them. What cannot be read is left out.
 StepRecords recorded_steps(const NodeStateStore &store, const NodeJob &job, unsigned limit);
 
+/// One line of the file of steps that ended.
+Result<StepRecord> decode_step_line(const std::string &line);
+
 /// A whole recorder, from its arguments. 0: recorded.
 int step_main(int argc, char **argv) noexcept;
 

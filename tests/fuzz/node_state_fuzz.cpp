@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The node-local state of a job: whatever it is, refused or the same after another round, and safe to go on from. And what
-// the step recorder is asked, which holds a user's words.
+// the step recorder is asked, which holds a user's words, and what it leaves of a step.
 #include "base/text.hpp"
 #include "job/node_state.hpp"
 #include "job/step.hpp"
@@ -15,6 +15,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
     if (const auto request = parse_step_request(split(text, '\n')))
         if (step_name(request->name) != step_name(step_name(request->name)))
             std::abort();
+    if (const auto step = decode_step_line(text))
+        (void)step_json(*step);
     auto state = decode_node_state(text);
     if (!state)
         return 0;

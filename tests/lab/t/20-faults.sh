@@ -35,6 +35,18 @@ expect_field "$line" fabric physical
 expect_field "$line" at 'SwitchB:5<->stor05/mlx5_0:1'
 pass "a bad cable at a storage server is found"
 
+# --- packets dropped towards a storage server, and its switch tells why
+discards=$(counter 9 5 PortXmitDiscards)
+job=$(submit -N2 --fabric-check --wrap "$quiet
+    lab sim 'PerformanceSet \"SwitchB\"[5] PortCounters.PortXmitDiscards=$((discards + 500))' \
+        'PerformanceSet \"SwitchB\"[5] PortXmitDiscardDetails.PortSwHOQLifetimeLimitDiscards=500'")
+wait_job "$job" > /dev/null
+line=$(line_of "$job") || exit 1
+expect_field "$line" fabric lossless-broken
+expect_field "$line" at 'SwitchB:5<->stor05/mlx5_0:1'
+expect_match "$(lab exec fabric-check report "$job")" "head of a queue past the switch's +HOQ" "the advice"
+pass "discards are advised on by what the switch tells of them"
+
 # --- a recovery counter at its cap on both sides hides what it counts; the discards are still listed
 lab node node04 set mlx5_0/1 link_downed=255
 job=$(submit -N12 --fabric-check --wrap "$quiet
