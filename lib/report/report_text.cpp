@@ -123,6 +123,10 @@ private:
                                 number(job, "restart") > 0 ? fmt::format(", restart {:.0f}", number(job, "restart"))
                                                            : std::string());
         }
+        if (number(job, "restart") > 0) {
+            paragraph("  ", fmt::format("The run before: fabric-check report {:.0f} --restart {:.0f}", number(job, "id"),
+                                        number(job, "restart") - 1));
+        }
         paragraph("  ",
                   fmt::format("{:.0f} {}: {}", number(job, "node_count"),
                               number(job, "node_count") == 1 ? "node" : "nodes", text(job, "nodes")),

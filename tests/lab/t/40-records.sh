@@ -30,6 +30,7 @@ expect_field "$one" restart ''
 expect_field "$two" fabric no-traffic
 expect_field "$two" restart 1
 expect_exit 0 lab exec fabric-check report "$job" --restart 0 > /dev/null
+expect_match "$(lab exec fabric-check report "$job")" "The run before: fabric-check report $job --restart 0" "the report"
 expect_exit 3 lab exec fabric-check report "$job" > /dev/null
 pass "each instance of a requeued job has its line"
 
