@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "textfiles/collector.hpp"
 
+#include "base/text.hpp"
+#include "sources/sysfs_text.hpp"
+#include "textfiles/words.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,6 +32,25 @@ void Collector::problem(std::size_t line, std::string what) {
     if (++problem_count_ <= most_problems) {
         problems_.push_back({file_, line, std::move(what)});
     }
+}
+
+bool Collector::keep(Port port, Names::Id id, std::string_view name, std::string_view value, unsigned width,
+                     std::size_t line) {
+    Reading reading;
+    bool count = true;
+    if (const auto parsed = decimal(value)) {
+        reading = Reading::of(*parsed, static_cast<std::uint8_t>(width));
+    } else if (const auto other = number(value)) {
+        reading = Reading::of(*other, static_cast<std::uint8_t>(width));
+    } else {
+        count = false;
+        reading = sysfs::counter_from(0, value);
+        if (reading.absence == Absence::unparsable && !names()[id].setting) {
+            problem(line, fmt::format("{}: not a number: \"{}\"", printable(name), printable(value.substr(0, 40))));
+        }
+    }
+    add(port, id, reading, line);
+    return count;
 }
 
 /// Sorts by numbers, not by names.
@@ -92,6 +115,26 @@ Parsed Collector::finish() {
     }
     parsed.problems = std::move(problems_);
     return parsed;
+}
+
+std::string TextProblem::text() const {
+    return line == 0 ? fmt::format("{}: {}", file, what) : fmt::format("{}:{}: {}", file, line, what);
+}
+
+std::vector<std::string> merge(std::vector<PortCounters> &ports, PortCounters more) {
+    // Lines of one port follow each other: look from the back.
+    const auto same = std::find_if(ports.rbegin(), ports.rend(), [&](const PortCounters &known) {
+        return known.kind == more.kind && known.port == more.port;
+    });
+    if (same == ports.rend()) {
+        ports.push_back(std::move(more));
+        return {};
+    }
+    same->driver = same->driver.empty() ? more.driver : same->driver;
+    same->boot_id = same->boot_id.empty() ? more.boot_id : same->boot_id;
+    same->time_ns = same->time_ns == 0 ? more.time_ns : same->time_ns;
+    same->link_layer = same->link_layer == LinkLayer::unknown ? more.link_layer : same->link_layer;
+    return same->counters.merge(more.counters);
 }
 
 } // namespace fabric_check::textfiles

@@ -36,6 +36,9 @@ public:
     void add(Port port, std::string_view name, Reading reading, std::size_t line) {
         add(port, names_->add(name), reading, line);
     }
+    /// What a file writes behind a counter's name; a problem where it is no count. Was it one?
+    bool keep(Port port, Names::Id id, std::string_view name, std::string_view value, unsigned width,
+              std::size_t line);
     /// A port that is complete already, out of a snapshot.
     void whole(PortCounters port) { whole_.push_back(std::move(port)); }
     void problem(std::size_t line, std::string what);

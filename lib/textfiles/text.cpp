@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "sources/sysfs_text.hpp"
 #include "textfiles/collector.hpp"
+#include "textfiles/ibqueryerrors.hpp"
 #include "textfiles/json.hpp"
 #include "textfiles/paths.hpp"
 #include "textfiles/words.hpp"
@@ -182,19 +183,7 @@ private:
     // ---- "name: value" of perfquery and ethtool
 
     void keep(Port port, Names::Id id, std::string_view name, std::string_view value, unsigned width) {
-        Reading reading;
-        if (const auto parsed = decimal(value)) {
-            reading = Reading::of(*parsed, static_cast<std::uint8_t>(width));
-            counted_ = true;
-        } else if (const auto other = number(value)) {
-            reading = Reading::of(*other, static_cast<std::uint8_t>(width));
-        } else {
-            reading = sysfs::counter_from(0, value);
-            if (reading.absence == Absence::unparsable && !collector_.names()[id].setting) {
-                problem(fmt::format("{}: not a number: \"{}\"", printable(name), printable(value.substr(0, 40))));
-            }
-        }
-        collector_.add(port, id, reading, line_);
+        counted_ = collector_.keep(port, id, name, value, width, line_) || counted_;
     }
 
     bool field(std::string_view line) {
@@ -388,15 +377,12 @@ private:
         if (line.starts_with("link ")) {
             return rdma_link(line.substr(5));
         }
-        if (line.starts_with("Errors for ")) {
-            errors_for(strip(line.substr(11)));
-            return true;
-        }
-        if (line.starts_with("GUID 0x")) {
-            return errors_at(line);
+        if (line.starts_with("Errors for ") || line.starts_with("GUID 0x")) {
+            enter(Block::errors, no_port);
+            return errors_.line(line, line_, counted_);
         }
         if (block_ == Block::errors && (line.starts_with("Link info:") || line.front() == '[')) {
-            return line.front() == 'L' || error_fields(line);
+            return errors_.line(line, line_, counted_);
         }
         if (line.back() == ':' && find_counter(line.substr(0, line.size() - 1)) == nullptr &&
             is_netdev_name(line.substr(0, line.size() - 1))) {
@@ -460,67 +446,6 @@ private:
         }
     }
 
-    // ---- ibqueryerrors
-
-    /// `Errors for 0x200002 "SwitchA"`, `Errors for "node07 mlx5_0"`
-    void errors_for(std::string_view who) {
-        const auto open = who.find('"'), close = who.rfind('"');
-        node_ = printable(open != npos && close > open ? who.substr(open + 1, close - open - 1) : who);
-        enter(Block::errors, no_port);
-        if (!errors_seen_) {
-            errors_seen_ = true;
-            collector_.problem(0, "ibqueryerrors shows only counters above its thresholds: what it does not show is "
-                                  "taken for absent, not for zero");
-        }
-    }
-
-    /// "GUID 0x200002 port 33: [SymbolErrorCounter == 250] [PortXmitData == 500 (0.002KB)]"
-    bool errors_at(std::string_view line) {
-        const auto port_at = line.find(" port ");
-        const auto colon = port_at == npos ? npos : line.find(':', port_at);
-        if (colon == npos) {
-            return false;
-        }
-        const std::string_view guid = line.substr(5, port_at - 5);
-        const std::string_view port = strip(line.substr(port_at + 6, colon - port_at - 6));
-        block_ = Block::errors;
-        port_ = no_port;
-        if (port == "ALL") {
-            return true; // a sum, beside the ports themselves
-        }
-        if (!decimal(port)) {
-            return false;
-        }
-        std::string name = node_;
-        if (name.empty()) {
-            name = fmt::format("guid {}", printable(guid));
-        } else if (guid_of_.try_emplace(name, guid).first->second != guid) {
-            name += fmt::format(" {}", printable(guid)); // two nodes of one name
-        }
-        port_ = collector_.port(KeyKind::lid, fmt::format("{}:{}", name, port));
-        collector_.link_layer(port_, LinkLayer::infiniband);
-        return error_fields(line.substr(colon + 1));
-    }
-
-    bool error_fields(std::string_view line) {
-        for (auto equals = line.find(" == "); equals != npos; equals = line.find(" == ")) {
-            const auto start = line.substr(0, equals).find_last_of("[( \t");
-            const std::string_view name = line.substr(start == npos ? 0 : start + 1, equals - (start == npos ? 0 : start + 1));
-            line.remove_prefix(equals + 4);
-            const auto end = std::min(line.find_first_of("]) \t"), line.size());
-            if (!is_word(name)) {
-                return false;
-            }
-            if (end == line.size()) {
-                problem(fmt::format("{}: the line breaks off", printable(name)));
-            } else if (port_ != no_port) {
-                keep(port_, collector_.names().add(name), name, line.substr(0, end), 0);
-            }
-            line.remove_prefix(end);
-        }
-        return true;
-    }
-
     Collector collector_;
     std::size_t line_ = 0;
     Block block_ = Block::none;
@@ -530,33 +455,11 @@ private:
     Port directory_port_ = no_port;
     std::string device_;         ///< from a heading, for the statistics that follow
     std::string half_;           ///< name whose value has not come yet
-    std::string node_;           ///< of ibqueryerrors
-    std::unordered_map<std::string, std::string> guid_of_;
-    bool errors_seen_ = false;
+    ErrorReader errors_{collector_};
     bool counted_ = false;       ///< this line gave a value
 };
 
 } // namespace
-
-std::string TextProblem::text() const {
-    return line == 0 ? fmt::format("{}: {}", file, what) : fmt::format("{}:{}: {}", file, line, what);
-}
-
-std::vector<std::string> merge(std::vector<PortCounters> &ports, PortCounters more) {
-    // Lines of one port follow each other: look from the back.
-    const auto same = std::find_if(ports.rbegin(), ports.rend(), [&](const PortCounters &known) {
-        return known.kind == more.kind && known.port == more.port;
-    });
-    if (same == ports.rend()) {
-        ports.push_back(std::move(more));
-        return {};
-    }
-    same->driver = same->driver.empty() ? more.driver : same->driver;
-    same->boot_id = same->boot_id.empty() ? more.boot_id : same->boot_id;
-    same->time_ns = same->time_ns == 0 ? more.time_ns : same->time_ns;
-    same->link_layer = same->link_layer == LinkLayer::unknown ? more.link_layer : same->link_layer;
-    return same->counters.merge(more.counters);
-}
 
 Parsed parse_text(std::string_view content, const std::string &file) {
     return TextParser(file).parse(content);
