@@ -84,10 +84,23 @@ private:
         const std::string_view text = content.substr(start, size);
         parse_json(text, line_, collector_);
         line_ += static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-        // Up to the end of that line: a comma, a carriage return.
-        const auto end = content.find('\n', start + size);
         enter(Block::none, no_port);
-        return end == npos ? content.size() : end + 1;
+        return start + size + behind_json(content.substr(start + size));
+    }
+
+    /// What follows a value on its line: nothing, a comma, another value (files joined without a line's end between
+    /// them), or what nobody understands.
+    std::size_t behind_json(std::string_view rest) {
+        const std::string_view line = rest.substr(0, rest.find('\n'));
+        const auto next = line.find_first_not_of(" \t\r,");
+        if (next != npos && (line[next] == '{' || line[next] == '[') && starts_json(strip(line.substr(next)), rest.substr(next))) {
+            --line_; // it is counted again with the value
+            return next;
+        }
+        if (next != npos) {
+            problem(fmt::format("behind JSON, not understood: \"{}\"", printable(strip(line).substr(0, 60))));
+        }
+        return std::min(line.size() + 1, rest.size());
     }
 
     void one_line(std::string_view line) {

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "record/codec.hpp"
+#include "textfiles/text.hpp"
+
+#include <gmock/gmock.h>
+
+namespace fabric_check::textfiles {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+std::vector<std::string> texts(const Parsed &parsed) {
+    std::vector<std::string> all;
+    for (const TextProblem &problem : parsed.problems) {
+        all.push_back(problem.text());
+    }
+    return all;
+}
+std::string snapshot_of(const std::string &device, std::uint64_t symbol_errors) {
+    NodeSnapshot snapshot;
+    snapshot.node = "node07";
+    snapshot.time_ns = 1;
+    HcaPort port;
+    port.device = device;
+    port.link_layer = LinkLayer::infiniband;
+    port.counters["SymbolErrorCounter"] = Reading::of(symbol_errors);
+    snapshot.ports.push_back(port);
+    return encode_snapshot(snapshot);
+}
+
+TEST(JsonText, ReadsSnapshotsJoinedOnOneLine) {
+    const Parsed parsed = parse_text(snapshot_of("mlx5_0", 1) + snapshot_of("mlx5_1", 2) + "\n???\n", "f");
+    ASSERT_THAT(parsed.ports, SizeIs(2));
+    EXPECT_EQ(parsed.ports[0].port, "node07/mlx5_0:1");
+    EXPECT_EQ(parsed.ports[1].port, "node07/mlx5_1:1");
+    EXPECT_EQ(parsed.ports[1].counters.at("SymbolErrorCounter"), Reading::of(2));
+    EXPECT_THAT(texts(parsed), ElementsAre("f:2: not understood: \"???\""));
+}
+TEST(JsonText, NamesTheLineOfWhatFollowsAValue) {
+    const Parsed parsed =
+        parse_text("[{\"ifname\":\"mlx5_0\",\n\"port\":1,\"packet_seq_err\":7}] packet_seq_err:9\n", "f");
+    EXPECT_THAT(texts(parsed), ElementsAre("f:2: behind JSON, not understood: \"packet_seq_err:9\""));
+    EXPECT_EQ(parsed.ports.at(0).counters.at("packet_seq_err"), Reading::of(7));
+}
+TEST(JsonText, TakesCommasAndCarriageReturnsBehindAValue) {
+    const Parsed parsed = parse_text("{\"ifname\":\"mlx5_0\",\"port\":1,\"packet_seq_err\":7},\r\n"
+                                     "{\"ifname\":\"mlx5_1\",\"port\":1,\"packet_seq_err\":8} ",
+                                     "f");
+    EXPECT_THAT(texts(parsed), IsEmpty());
+    EXPECT_THAT(parsed.ports, SizeIs(2));
+}
+
+} // namespace
+} // namespace fabric_check::textfiles
