@@ -63,19 +63,17 @@ CounterList Collector::sorted(std::vector<Raw> raw, const Names::Order &order) {
     std::vector<NamedReading> list;
     list.reserve(raw.size());
     Names::Id last = Names::none;
+    std::uint32_t first = 0; // line
     for (const Raw &one : raw) {
         const std::string_view name = (*names_)[order.by_rank[one.name]].canonical;
         if (one.name != last) {
-            list.push_back({name, one.reading});
+            list.push_back({name, one.reading, false});
             last = one.name;
+            first = one.line;
             continue;
         }
-        bool twice = false;
-        if (is_better(list.back().reading, one.reading, twice)) {
-            list.back().reading = one.reading;
-        }
-        if (twice) {
-            problem(one.line, fmt::format("{} is given twice with different values: the first is used", name));
+        if (combine(list.back(), {name, one.reading, false})) {
+            problem(one.line, given_twice(name, one.line != first ? fmt::format("line {}", first) : std::string()));
         }
     }
     return CounterList(std::move(list), names_);
@@ -84,11 +82,13 @@ CounterList Collector::sorted(std::vector<Raw> raw, const Names::Order &order) {
 Parsed Collector::finish() {
     Parsed parsed;
     const auto take = [&](PortCounters port) {
+        const std::string who = port.port;
         for (const std::string &twice : merge(parsed.ports, std::move(port))) {
-            problem(0, fmt::format("{} is given twice with different values: the first is used", twice));
+            problem(0, given_twice(who.empty() ? twice : fmt::format("{} of {}", twice, who)));
         }
     };
     for (PortCounters &port : whole_) {
+        port.file = file_;
         take(std::move(port));
     }
     const Names::Order order = names_->order();
@@ -97,6 +97,7 @@ Parsed Collector::finish() {
             continue;
         }
         PortCounters port;
+        port.file = file_;
         port.kind = gathered.kind;
         port.port = std::move(gathered.name);
         port.link_layer = gathered.link_layer;
@@ -119,6 +120,11 @@ Parsed Collector::finish() {
 
 std::string TextProblem::text() const {
     return line == 0 ? fmt::format("{}: {}", file, what) : fmt::format("{}:{}: {}", file, line, what);
+}
+
+std::string given_twice(std::string_view what, std::string_view first) {
+    return fmt::format("{} is given twice with different values{}{}: none is used", what, first.empty() ? "" : ", first in ",
+                       first);
 }
 
 std::vector<std::string> merge(std::vector<PortCounters> &ports, PortCounters more) {

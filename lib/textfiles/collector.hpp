@@ -32,6 +32,15 @@ public:
             reading.width = 64;
         }
         ports_[port].raw.push_back({names_->operator[](name).same, static_cast<std::uint32_t>(line), reading});
+        last_ = port;
+    }
+    /// What is added from here on is what the last line gives.
+    void last_line() noexcept { last_ = ~Port{0}; }
+    /// The last reading of the last line is known to be cut off: it has no value.
+    void spoil_last() {
+        if (last_ < ports_.size() && !ports_[last_].raw.empty()) {
+            ports_[last_].raw.back().reading = Reading::missing(Absence::unparsable);
+        }
     }
     void add(Port port, std::string_view name, Reading reading, std::size_t line) {
         add(port, names_->add(name), reading, line);
@@ -64,6 +73,7 @@ private:
     std::vector<Gathered> ports_;
     std::unordered_map<std::string, Port> by_name_;
     std::vector<PortCounters> whole_;
+    Port last_ = ~Port{0};
     std::vector<TextProblem> problems_;
     std::size_t problem_count_ = 0;
 };

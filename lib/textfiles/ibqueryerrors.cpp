@@ -78,10 +78,17 @@ bool ErrorReader::fields(std::string_view line, std::size_t number, bool &counte
         }
         if (end == line.size()) {
             collector_.problem(number, fmt::format("{}: the line breaks off", printable(name)));
+            counted = false;
+            if (port_ != no_port) {
+                collector_.add(port_, name, Reading::missing(Absence::unparsable), number);
+            }
         } else if (port_ != no_port) {
             counted = collector_.keep(port_, collector_.names().add(name), name, line.substr(0, end), 0, number) || counted;
         }
         line.remove_prefix(end);
+    }
+    if (const auto open = line.rfind('['); open != npos && line.find(']', open) == npos) {
+        collector_.problem(number, "the line breaks off");
     }
     return true;
 }

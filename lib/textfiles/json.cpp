@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "record/codec.hpp"
+#include "textfiles/json_keys.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -119,19 +120,48 @@ private:
     std::vector<std::pair<std::string, Reading>> held_;
 };
 
-void snapshot(const NodeSnapshot &decoded, std::size_t line, Collector &collector) {
-    for (const HcaPort &port : decoded.ports) {
+/// "ports[0].counters.PortRcvErrors": the port's place; nullopt: not a counter.
+std::optional<std::size_t> port_of(const RepeatedKey &key) {
+    const bool counter = key.path.size() == 4 && key.path[0] == "ports" && key.path[2] == "counters";
+    return counter ? parse_u64(key.path[1]) : std::nullopt;
+}
+
+void snapshot(const std::string &text, std::size_t line, Collector &collector) {
+    const auto decoded = decode_snapshot(text);
+    if (!decoded) {
+        collector.problem(line, decoded.error().message);
+        return;
+    }
+    const std::vector<RepeatedKey> repeated = repeated_keys(text);
+    for (const RepeatedKey &key : repeated) {
+        if (!port_of(key)) {
+            collector.problem(line, given_twice(key.text()) + ": the snapshot is not used");
+            return;
+        }
+    }
+    for (std::size_t at = 0; at < decoded->ports.size(); ++at) {
+        const HcaPort &port = decoded->ports[at];
         PortCounters found;
         found.kind = KeyKind::device;
-        found.port = decoded.node.empty() ? port.name() : decoded.node + "/" + port.name();
+        found.port = decoded->node.empty() ? port.name() : decoded->node + "/" + port.name();
         found.driver = port.driver;
-        found.boot_id = decoded.boot_id;
-        found.time_ns = decoded.time_ns;
+        found.boot_id = decoded->boot_id;
+        found.time_ns = decoded->time_ns;
         found.link_layer = port.link_layer;
-        found.counters = CounterList(port.counters);
+        std::vector<std::string> aliases;
+        found.counters = CounterList(port.counters, &aliases);
+        for (const std::string &name : aliases) {
+            collector.problem(line, given_twice(fmt::format("{} of {}", name, found.port), "one of its other names"));
+        }
+        for (const RepeatedKey &key : repeated) {
+            if (port_of(key) == at) {
+                collector.problem(line, given_twice(fmt::format("{} of {}", printable(key.path.back()), found.port)));
+                found.counters.dispute(canonical_name(key.path.back()));
+            }
+        }
         collector.whole(std::move(found));
     }
-    if (decoded.ports.empty()) {
+    if (decoded->ports.empty()) {
         collector.problem(line, "a snapshot without ports");
     }
 }
@@ -163,12 +193,7 @@ std::size_t json_extent(std::string_view text) noexcept {
 void parse_json(std::string_view text, std::size_t line, Collector &collector) {
     // A key that both have would be a device's counter: ours are told by their schema.
     if (text.starts_with('{') && text.substr(0, 256).find("\"schema\"") != std::string_view::npos) {
-        const auto decoded = decode_snapshot(std::string(text));
-        if (decoded) {
-            snapshot(*decoded, line, collector);
-        } else {
-            collector.problem(line, decoded.error().message);
-        }
+        snapshot(std::string(text), line, collector);
         return;
     }
     RdmaReader reader(collector, line, text);

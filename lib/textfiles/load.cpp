@@ -4,6 +4,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "sources/sysfs_text.hpp"
+#include "textfiles/collector.hpp"
 #include "textfiles/paths.hpp"
 
 #include <fmt/format.h>
@@ -85,8 +86,7 @@ void unite(std::vector<PortCounters> &ports, std::vector<TextProblem> &problems,
         other->kind = one.front().kind;
         other->port = one.front().port;
         for (const std::string &twice : merge(one, std::move(*other))) {
-            problems.push_back(
-                {where, 0, fmt::format("{} is given twice with different values: the first is used", twice)});
+            problems.push_back({where, 0, given_twice(twice)});
         }
     }
     ports = std::move(one);
@@ -97,6 +97,12 @@ bool contradict(const PortCounters &a, const PortCounters &b) {
     return std::any_of(a.counters.begin(), a.counters.end(), [&](const NamedReading &counter) {
         const Reading *other = b.counters.find(counter.name);
         return other != nullptr && other->value && counter.reading.value && *other != counter.reading;
+    });
+}
+
+std::vector<PortCounters>::iterator same_port(std::vector<PortCounters> &ports, const PortCounters &port) {
+    return std::find_if(ports.begin(), ports.end(), [&](const PortCounters &known) {
+        return known.kind == port.kind && known.port == port.port;
     });
 }
 
@@ -130,9 +136,7 @@ public:
     }
 
     void text(const std::string &content, const std::string &path, std::vector<PortCounters> &ports) {
-        Parsed parsed = parse_text(content, path);
-        problems_.insert(problems_.end(), parsed.problems.begin(), parsed.problems.end());
-        take(std::move(parsed.ports), ports, path);
+        take(parse_text(content, path), ports, path);
     }
 
     /// Files and cards of one directory belong together; its other sub-directories each for themselves, and their names
@@ -186,11 +190,9 @@ private:
             return;
         }
         if (find_counter(name) != nullptr) { // hw_counters/ copied under another name
-            Counters one;
-            value(path, name, one);
-            PortCounters port;
-            port.counters = CounterList(one);
-            add(std::move(port), ports, path);
+            Collector one(path);
+            value(path, name, one, one.port(KeyKind::none, ""));
+            take(one.finish(), ports, path);
             return;
         }
         std::vector<PortCounters> found;
@@ -226,7 +228,7 @@ private:
         take(std::move(list), ports, where);
     }
 
-    void value(const std::string &path, const std::string &name, Counters &counters) {
+    void value(const std::string &path, const std::string &name, Collector &counters, Collector::Port port) {
         std::string content;
         const int error = read_file_errno(path, longest_value, false, content);
         const Reading reading = sysfs::counter_from(error, content);
@@ -235,7 +237,7 @@ private:
         } else if (!reading.value && reading.absence != Absence::unsupported) {
             problem(path, fmt::format("not a number: \"{}\"", printable(trim(content).substr(0, 40))));
         }
-        sysfs::add_counter(counters, name, reading);
+        counters.add(port, name, reading, 0);
     }
 
     /// A copied /sys/class/infiniband/DEVICE, or one of its ports.
@@ -256,7 +258,8 @@ private:
 
     /// counters/ and its like: one value a file.
     void counter_directories(const std::string &path, const std::string &name, std::vector<PortCounters> &ports) {
-        Counters counters;
+        Collector counters(path);
+        const Collector::Port port = counters.port(name.empty() ? KeyKind::none : KeyKind::device, name);
         for (const char *kind : {"counters", "counters_ext", "hw_counters"}) {
             const std::string directory = path + "/" + kind;
             const auto files = list_directory(directory);
@@ -265,22 +268,15 @@ private:
             }
             for (const std::string &file : *files) {
                 if (!sysfs::is_setting(file)) {
-                    value(fmt::format("{}/{}", directory, file), file, counters);
+                    value(fmt::format("{}/{}", directory, file), file, counters, port);
                 }
             }
         }
-        if (!counters.empty()) {
-            sysfs::mark_widths(counters);
-            PortCounters one;
-            one.port = name;
-            one.kind = name.empty() ? KeyKind::none : KeyKind::device;
-            std::string layer;
-            if (read_file_errno(path + "/link_layer", longest_value, false, layer) == 0) {
-                one.link_layer = sysfs::link_layer_from(layer);
-            }
-            one.counters = CounterList(counters);
-            add(std::move(one), ports, path);
+        std::string layer;
+        if (read_file_errno(path + "/link_layer", longest_value, false, layer) == 0) {
+            counters.link_layer(port, sysfs::link_layer_from(layer));
         }
+        take(counters.finish(), ports, path);
     }
 
     void problem(const std::string &path, std::string what) {
@@ -288,6 +284,11 @@ private:
             what.erase(0, path.size() + 2);
         }
         problems_.push_back({path, 0, std::move(what)});
+    }
+
+    void take(Parsed parsed, std::vector<PortCounters> &ports, const std::string &where) {
+        problems_.insert(problems_.end(), parsed.problems.begin(), parsed.problems.end());
+        take(std::move(parsed.ports), ports, where);
     }
 
     void take(std::vector<PortCounters> found, std::vector<PortCounters> &ports, const std::string &where) {
@@ -310,9 +311,15 @@ private:
                 ports.push_back(std::move(port));
                 continue;
             }
+            const auto first = same_port(ports, port);
+            if (first == ports.end()) {
+                ports.push_back(std::move(port));
+                continue;
+            }
+            const std::string who = port.port, second = port.file, first_file = first->file;
             for (const std::string &twice : merge(ports, std::move(port))) {
-                problem(where,
-                        fmt::format("{} was given by another file with another value: the first is used", twice));
+                problem(second.empty() ? where : second,
+                        given_twice(who.empty() ? twice : fmt::format("{} of {}", twice, who), first_file));
             }
         }
     }

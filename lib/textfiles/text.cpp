@@ -40,9 +40,13 @@ public:
             }
             if (!line.empty()) {
                 counted_ = false;
+                if (last) {
+                    collector_.last_line();
+                }
                 one_line(line);
-                if (last && counted_) {
-                    problem("the last line has no end: its value may be cut off");
+                if (last && counted_ && std::isalnum(static_cast<unsigned char>(content.back())) != 0) {
+                    problem("the last line has no end: its value may be cut off, and is not used");
+                    collector_.spoil_last();
                 }
             }
             content.remove_prefix(last ? content.size() : end + 1);

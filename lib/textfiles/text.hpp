@@ -23,6 +23,7 @@ enum class KeyKind : std::uint8_t {
 struct PortCounters {
     KeyKind kind = KeyKind::none;
     std::string port;    ///< empty for KeyKind::none
+    std::string file;    ///< the first that told of it
     std::string driver;  ///< kernel driver; empty if not known
     std::string boot_id; ///< of the node; empty if not known
     std::int64_t time_ns = 0; ///< when it was read, since the epoch; 0: not known
@@ -51,9 +52,10 @@ struct Parsed {
 /// named in problems. Hostile bytes are expected.
 Parsed parse_text(std::string_view content, const std::string &file);
 
-
-/// Adds `more` under the port it belongs to. Returns the counters that were there already with another value (the first
-/// one is kept).
+/// Adds `more` under the port it belongs to. Returns the counters that were there already with another value: they have
+/// none any more, for nobody knows which is right.
 std::vector<std::string> merge(std::vector<PortCounters> &ports, PortCounters more);
+/// How that is told. `first`: where the other value stands, "line 4", or empty.
+std::string given_twice(std::string_view what, std::string_view first = {});
 
 } // namespace fabric_check::textfiles

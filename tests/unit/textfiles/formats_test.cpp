@@ -66,7 +66,8 @@ TEST(Ethtool, NamesTheLineOfAValueThatIsNoNumber) {
 }
 TEST(Ethtool, SaysWhenTheLastLineMayBeCutOff) {
     const Parsed parsed = parse_text("NIC statistics:\n     rx_prio3_pause: 419", "f");
-    EXPECT_THAT(texts(parsed), ElementsAre("f:2: the last line has no end: its value may be cut off"));
+    EXPECT_THAT(texts(parsed), ElementsAre("f:2: the last line has no end: its value may be cut off, and is not used"));
+    EXPECT_EQ(parsed.ports.at(0).counters.at("rx_prio3_pause"), Reading::missing(Absence::unparsable));
 }
 
 TEST(RdmaStatistic, ReadsOneLineALink) {
@@ -159,8 +160,11 @@ TEST(Ibqueryerrors, KeepsNodesOfOneNameApart) {
 }
 TEST(Ibqueryerrors, NamesTheLineOfATruncatedTail) {
     const Parsed parsed = parse_text("Errors for \"X\"\nGUID 0x1 port 1: [PortRcvErrors == 2] [LinkDownedCounter == 1", "f");
-    EXPECT_EQ(parsed.ports.at(0).counters.map(), (Counters{{"PortRcvErrors", Reading::of(2)}}));
+    EXPECT_EQ(parsed.ports.at(0).counters.map(), (Counters{{"LinkDownedCounter", Reading::missing(Absence::unparsable)},
+                                                           {"PortRcvErrors", Reading::of(2)}}));
     EXPECT_THAT(texts(parsed), testing::Contains("f:2: LinkDownedCounter: the line breaks off"));
+    EXPECT_THAT(texts(parse_text("Errors for \"X\"\nGUID 0x1 port 1: [PortRcvErrors == 2] [LinkDow", "f")),
+                testing::Contains("f:2: the line breaks off"));
 }
 
 TEST(Perfquery, ReadsReceiveErrorDetailsOfThePort) {

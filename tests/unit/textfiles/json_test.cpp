@@ -7,6 +7,7 @@
 namespace fabric_check::textfiles {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -51,6 +52,46 @@ TEST(JsonText, TakesCommasAndCarriageReturnsBehindAValue) {
                                      "f");
     EXPECT_THAT(texts(parsed), IsEmpty());
     EXPECT_THAT(parsed.ports, SizeIs(2));
+}
+
+std::string replaced(std::string text, const std::string &what, const std::string &by) {
+    return text.replace(text.find(what), what.size(), by);
+}
+
+TEST(JsonText, HasNoValueForACounterThatASnapshotGivesTwice) {
+    const std::string once = "\"SymbolErrorCounter\":1";
+    const std::string text = replaced(snapshot_of("mlx5_0", 1), once, once + ",\"SymbolErrorCounter\":2,\"symbol_error\":2");
+    const Parsed parsed = parse_text(text + "\n", "f");
+    EXPECT_THAT(texts(parsed),
+                Contains("f:1: SymbolErrorCounter of node07/mlx5_0:1 is given twice with different values: none is used"));
+    EXPECT_EQ(parsed.ports.at(0).counters.at("SymbolErrorCounter"), Reading::missing(Absence::unparsable));
+    EXPECT_THAT(texts(parse_text(replaced(snapshot_of("mlx5_0", 1), once, once + "," + once) + "\n", "f")), IsEmpty());
+}
+TEST(JsonText, HasNoValueForACounterWhoseNamesContradictInASnapshot) {
+    const std::string once = "\"SymbolErrorCounter\":1";
+    const Parsed parsed =
+        parse_text(replaced(snapshot_of("mlx5_0", 1), once, once + ",\"symbol_error\":2") + "\n", "f");
+    EXPECT_THAT(texts(parsed), ElementsAre("f:1: SymbolErrorCounter of node07/mlx5_0:1 is given twice with different "
+                                           "values, first in one of its other names: none is used"));
+    EXPECT_EQ(parsed.ports.at(0).counters.at("SymbolErrorCounter"), Reading::missing(Absence::unparsable));
+}
+TEST(JsonText, UsesNoSnapshotThatContradictsItself) {
+    const Parsed parsed =
+        parse_text(replaced(snapshot_of("mlx5_0", 1), "\"ports\":", "\"ports\":[],\"ports\":") + "\n", "f");
+    EXPECT_THAT(parsed.ports, IsEmpty());
+    EXPECT_THAT(texts(parsed),
+                ElementsAre("f:1: ports is given twice with different values: none is used: the snapshot is not used"));
+}
+TEST(JsonText, HasNoValueForACounterOfTwoSnapshotsOfOnePort) {
+    const Parsed parsed = parse_text(snapshot_of("mlx5_0", 1) + "\n" + snapshot_of("mlx5_0", 2) + "\n", "f");
+    EXPECT_THAT(texts(parsed), ElementsAre(HasSubstr("SymbolErrorCounter of node07/mlx5_0:1 is given twice")));
+    EXPECT_EQ(parsed.ports.at(0).counters.at("SymbolErrorCounter"), Reading::missing(Absence::unparsable));
+}
+TEST(JsonText, HasNoValueForACounterThatRdmaGivesTwice) {
+    const Parsed parsed =
+        parse_text("[{\"ifname\":\"mlx5_0\",\"port\":1,\"packet_seq_err\":7,\"packet_seq_err\":8}]\n", "f");
+    EXPECT_THAT(texts(parsed), ElementsAre("f:1: packet_seq_err is given twice with different values: none is used"));
+    EXPECT_EQ(parsed.ports.at(0).counters.at("packet_seq_err"), Reading::missing(Absence::unparsable));
 }
 
 } // namespace

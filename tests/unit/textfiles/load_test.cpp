@@ -95,6 +95,29 @@ TEST(LoadDirectory, NamesUnnamedPortsAfterTheirFilesWhenTheyContradict) {
     EXPECT_THAT(found.problems, IsEmpty());
 }
 
+TEST(LoadDirectory, HasNoValueForACounterOfTwoFilesThatContradict) {
+    const TemporaryDirectory directory;
+    directory.write("d/a.txt", "link mlx5_0/1 packet_seq_err 2 rnr_nak_retry_err 7\n");
+    directory.write("d/b.txt", "link mlx5_0/1 packet_seq_err 3 rnr_nak_retry_err 7\n");
+    const Loaded found = loaded(directory.path("d"));
+    ASSERT_THAT(ports(found), ElementsAre("mlx5_0:1"));
+    EXPECT_EQ(found.ports[0].counters.at("packet_seq_err"), Reading::missing(Absence::unparsable));
+    EXPECT_EQ(found.ports[0].counters.at("rnr_nak_retry_err"), Reading::of(7));
+    ASSERT_EQ(found.problems.size(), 1U);
+    EXPECT_EQ(found.problems[0].text(), directory.path("d/b.txt") + ": packet_seq_err of mlx5_0:1 is given twice with "
+                                        "different values, first in " + directory.path("d/a.txt") + ": none is used");
+}
+TEST(LoadTree, HasNoValueForACounterWhoseFilesContradict) {
+    const TemporaryDirectory directory;
+    directory.write("d/mlx5_0/ports/1/counters/symbol_error", "3\n");
+    directory.write("d/mlx5_0/ports/1/counters/SymbolErrorCounter", "4\n");
+    const Loaded found = loaded(directory.path("d"));
+    ASSERT_THAT(ports(found), ElementsAre("mlx5_0:1"));
+    EXPECT_EQ(found.ports[0].counters.at("SymbolErrorCounter"), Reading::missing(Absence::unparsable));
+    ASSERT_EQ(found.problems.size(), 1U);
+    EXPECT_THAT(found.problems[0].text(), HasSubstr("SymbolErrorCounter is given twice"));
+}
+
 TEST(LoadStream, ReadsAPipeToItsEnd) {
     const TemporaryDirectory directory;
     const std::string pipe = directory.path("pipe");

@@ -128,11 +128,32 @@ TEST(ParseText, TakesGrepsComplaintsForReasons) {
                                                      {"a_b", Reading::missing(Absence::unsupported)},
                                                      {"c_d", Reading::missing(Absence::denied)}}));
 }
-TEST(ParseText, SaysWhenACounterIsGivenTwice) {
-    const Parsed parsed = parse_text("packet_seq_err:4\npacket_seq_err:5\n", "f");
+TEST(ParseText, HasNoValueForACounterThatIsGivenTwice) {
+    const Parsed parsed = parse_text("packet_seq_err:4\npacket_seq_err:5\npacket_seq_err:5\nout_of_sequence:1\n", "f");
     EXPECT_THAT(texts(parsed),
-                ElementsAre("f:2: packet_seq_err is given twice with different values: the first is used"));
+                ElementsAre("f:2: packet_seq_err is given twice with different values, first in line 1: none is used"));
+    EXPECT_EQ(parsed.ports.at(0).counters.at("packet_seq_err"), Reading::missing(Absence::unparsable));
+    EXPECT_EQ(parsed.ports.at(0).counters.at("out_of_sequence"), Reading::of(1));
+}
+TEST(ParseText, HasNoValueForACounterWhoseNamesContradict) {
+    const Parsed parsed = parse_text("# Port counters: Lid 5 port 1 (CapMask: 0)\nSymbolErrorCounter:..3\nsymbol_error:..4\n",
+                                     "f");
+    EXPECT_THAT(texts(parsed), ElementsAre(HasSubstr("f:3: SymbolErrorCounter is given twice")));
+    EXPECT_EQ(parsed.ports.at(0).counters.at("SymbolErrorCounter"), Reading::missing(Absence::unparsable));
+}
+TEST(ParseText, TakesACounterThatIsGivenTwiceAlike) {
+    const Parsed parsed = parse_text("packet_seq_err:4\npacket_seq_err:4\n", "f");
+    EXPECT_THAT(texts(parsed), IsEmpty());
     EXPECT_EQ(parsed.ports.at(0).counters.at("packet_seq_err"), Reading::of(4));
+}
+TEST(ParseText, HasNoValueForWhatIsCutOff) {
+    const Parsed parsed = parse_text("packet_seq_err:4\nout_of_sequence:5", "f");
+    EXPECT_THAT(texts(parsed), ElementsAre("f:2: the last line has no end: its value may be cut off, and is not used"));
+    EXPECT_EQ(parsed.ports.at(0).counters.at("packet_seq_err"), Reading::of(4));
+    EXPECT_EQ(parsed.ports.at(0).counters.at("out_of_sequence"), Reading::missing(Absence::unparsable));
+    EXPECT_EQ(parse_text("packet_seq_err:4\nlifespan:1", "f").ports.at(0).counters.at("packet_seq_err"), Reading::of(4));
+    EXPECT_EQ(parse_text("packet_seq_err:4 ", "f").ports.at(0).counters.at("packet_seq_err"), Reading::of(4))
+        << "the value has an end";
 }
 TEST(ParseText, OfOtherPeoplesTextIsProblemsOnly) {
     const Parsed parsed = parse_text("# OSU MPI Latency\n8     1.23\n\x1b[31mhello: world\n", "f");
