@@ -17,14 +17,15 @@ constexpr std::size_t most_problems = 20; ///< per file; the rest is counted
 
 } // namespace
 
-Collector::Port Collector::port(KeyKind kind, std::string_view name) {
+Collector::Port Collector::port(KeyKind kind, std::string_view name, Tool tool) {
     std::string key(1, static_cast<char>('0' + static_cast<int>(kind)));
     key += name;
     const auto [at, fresh] = by_name_.try_emplace(std::move(key), static_cast<Port>(ports_.size()));
     if (fresh) {
-        ports_.push_back({kind, std::string(name), LinkLayer::unknown, {}});
+        ports_.push_back({kind, std::string(name), LinkLayer::unknown, {}, 0});
         ports_.back().raw.reserve(24); // what perfquery shows of a port
     }
+    ports_[at->second].tools |= 1U << static_cast<unsigned>(tool);
     return at->second;
 }
 
@@ -91,6 +92,10 @@ Parsed Collector::finish() {
         port.file = file_;
         take(std::move(port));
     }
+    unsigned named = 0; // tools
+    for (const Gathered &gathered : ports_) {
+        named |= gathered.kind == KeyKind::none || gathered.raw.empty() ? 0 : gathered.tools;
+    }
     const Names::Order order = names_->order();
     for (Gathered &gathered : ports_) {
         if (gathered.raw.empty()) {
@@ -101,6 +106,10 @@ Parsed Collector::finish() {
         port.kind = gathered.kind;
         port.port = std::move(gathered.name);
         port.link_layer = gathered.link_layer;
+        if (gathered.kind == KeyKind::none && (gathered.tools & named) != 0) {
+            port.apart = true;
+            problem(0, "some counters name no port, others of the same tool do: they are taken for another port's");
+        }
         port.counters = sorted(std::move(gathered.raw), order);
         port.counters.mark_widths();
         if (whole_.empty()) {
@@ -127,7 +136,7 @@ std::string given_twice(std::string_view what, std::string_view first) {
                        first);
 }
 
-std::vector<std::string> merge(std::vector<PortCounters> &ports, PortCounters more) {
+std::vector<std::string> merge(std::vector<PortCounters> &ports, PortCounters more, OnDispute dispute) {
     // Lines of one port follow each other: look from the back.
     const auto same = std::find_if(ports.rbegin(), ports.rend(), [&](const PortCounters &known) {
         return known.kind == more.kind && known.port == more.port;
@@ -140,7 +149,8 @@ std::vector<std::string> merge(std::vector<PortCounters> &ports, PortCounters mo
     same->boot_id = same->boot_id.empty() ? more.boot_id : same->boot_id;
     same->time_ns = same->time_ns == 0 ? more.time_ns : same->time_ns;
     same->link_layer = same->link_layer == LinkLayer::unknown ? more.link_layer : same->link_layer;
-    return same->counters.merge(more.counters);
+    same->apart = same->apart || more.apart;
+    return same->counters.merge(more.counters, dispute);
 }
 
 } // namespace fabric_check::textfiles

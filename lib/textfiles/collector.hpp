@@ -21,7 +21,7 @@ public:
     explicit Collector(std::string file) : file_(std::move(file)), names_(std::make_shared<Names>()) {}
 
     Names &names() noexcept { return *names_; }
-    Port port(KeyKind kind, std::string_view name);
+    Port port(KeyKind kind, std::string_view name, Tool tool);
     void link_layer(Port port, LinkLayer layer) { ports_[port].link_layer = layer; }
 
     void add(Port port, Names::Id name, Reading reading, std::size_t line) {
@@ -65,6 +65,7 @@ private:
         std::string name;
         LinkLayer link_layer = LinkLayer::unknown;
         std::vector<Raw> raw;
+        unsigned tools = 0; ///< a bit each
     };
     CounterList sorted(std::vector<Raw> raw, const Names::Order &order);
 

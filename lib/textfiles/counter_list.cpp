@@ -17,7 +17,7 @@ void make_disputed(NamedReading &counter) noexcept {
 
 } // namespace
 
-bool combine(NamedReading &kept, const NamedReading &other) noexcept {
+bool combine(NamedReading &kept, const NamedReading &other, OnDispute dispute) noexcept {
     if (kept.disputed || other.disputed) {
         make_disputed(kept);
         return false; // that was told when it came up
@@ -29,7 +29,7 @@ bool combine(NamedReading &kept, const NamedReading &other) noexcept {
         kept.reading = other.reading;
         return false;
     }
-    if (other.reading.width < kept.reading.width) {
+    if (other.reading.width < kept.reading.width || dispute == OnDispute::keep_first) {
         return false;
     }
     make_disputed(kept);
@@ -79,7 +79,7 @@ const Reading &CounterList::at(std::string_view name) const {
     return *reading;
 }
 
-std::vector<std::string> CounterList::merge(const CounterList &more) {
+std::vector<std::string> CounterList::merge(const CounterList &more, OnDispute dispute) {
     std::vector<std::string> contradicted;
     std::vector<NamedReading> merged;
     merged.reserve(list_.size() + more.list_.size());
@@ -92,7 +92,7 @@ std::vector<std::string> CounterList::merge(const CounterList &more) {
             merged.push_back(*b++);
         } else {
             merged.push_back(*a++);
-            if (combine(merged.back(), *b++)) {
+            if (combine(merged.back(), *b++, dispute)) {
                 contradicted.emplace_back(merged.back().name);
             }
         }

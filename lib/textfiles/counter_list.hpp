@@ -16,6 +16,9 @@ struct NamedReading {
     bool disputed = false; ///< given with different values: no reading, whatever else is found
 };
 
+/// What becomes of a counter with two values.
+enum class OnDispute : std::uint8_t { no_value, keep_first };
+
 /// Readings of one port, sorted by name, each name once: a map that takes a third of the room, and hardly any time to
 /// fill. Names are views: into the table of counters, or into what `keep` holds on to.
 class CounterList {
@@ -35,8 +38,9 @@ public:
     const Reading &at(std::string_view name) const; ///< throws std::out_of_range
 
     /// Adds what is not there yet; a 64-bit reading wins over a narrow one, any value over none. Returns the counters
-    /// that were there already with another value of the same width: they are disputed, and have no value any more.
-    std::vector<std::string> merge(const CounterList &more);
+    /// that were there already with another value of the same width: they are disputed, and have no value any more
+    /// (unless the first one is to be kept).
+    std::vector<std::string> merge(const CounterList &more, OnDispute dispute = OnDispute::no_value);
     /// Takes a counter's value away, for good.
     void dispute(std::string_view name) noexcept;
     /// See sysfs::mark_widths.
@@ -49,6 +53,6 @@ private:
 };
 
 /// Makes one reading of two of one counter. True: they contradict each other, and now there is none.
-bool combine(NamedReading &kept, const NamedReading &other) noexcept;
+bool combine(NamedReading &kept, const NamedReading &other, OnDispute dispute = OnDispute::no_value) noexcept;
 
 } // namespace fabric_check::textfiles

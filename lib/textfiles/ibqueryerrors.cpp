@@ -61,7 +61,7 @@ bool ErrorReader::port(std::string_view line, std::size_t number, bool &counted)
     } else if (guid_of_.try_emplace(name, guid).first->second != guid) {
         name += fmt::format(" {}", printable(guid)); // two nodes of one name
     }
-    port_ = collector_.port(KeyKind::lid, fmt::format("{}:{}", name, port));
+    port_ = collector_.port(KeyKind::lid, fmt::format("{}:{}", name, port), Tool::perfquery);
     collector_.link_layer(port_, LinkLayer::infiniband);
     return fields(line.substr(colon + 1), number, counted);
 }

@@ -94,7 +94,7 @@ private:
         if (one_queue_) {
             collector_.problem(line_, "counters of single queue pairs: not used, the port's are needed");
         } else if (!device_.empty() && !held_.empty()) {
-            const Collector::Port port = collector_.port(KeyKind::device, fmt::format("{}:{}", device_, port_));
+            const Collector::Port port = collector_.port(KeyKind::device, fmt::format("{}:{}", device_, port_), Tool::tree);
             for (const auto &[name, reading] : held_) {
                 if (!reading.value) {
                     collector_.problem(line_, fmt::format("{} of {}: not a count", name, device_));

@@ -6,6 +6,7 @@
 #include "sources/sysfs_text.hpp"
 #include "textfiles/collector.hpp"
 #include "textfiles/paths.hpp"
+#include "textfiles/unite.hpp"
 
 #include <fmt/format.h>
 
@@ -66,50 +67,10 @@ Result<std::string> read_stream(const std::string &path) {
     return content;
 }
 
-/// One port by LID, one by device, one by its network device: the same port, seen with several tools.
-void unite(std::vector<PortCounters> &ports, std::vector<TextProblem> &problems, const std::string &where) {
-    const auto count = [&](KeyKind kind) {
-        return std::count_if(ports.begin(), ports.end(), [&](const PortCounters &p) { return p.kind == kind; });
-    };
-    if (ports.size() < 2 || count(KeyKind::device) > 1 || count(KeyKind::lid) > 1 || count(KeyKind::netdev) > 1 ||
-        count(KeyKind::none) > 1) {
-        return;
-    }
-    std::stable_sort(ports.begin(), ports.end(), [](const PortCounters &a, const PortCounters &b) {
-        const auto rank = [](KeyKind kind) {
-            return kind == KeyKind::device ? 0 : kind == KeyKind::lid ? 1 : kind == KeyKind::netdev ? 2 : 3;
-        };
-        return rank(a.kind) < rank(b.kind);
-    });
-    std::vector<PortCounters> one{ports.front()};
-    for (auto other = ports.begin() + 1; other != ports.end(); ++other) {
-        other->kind = one.front().kind;
-        other->port = one.front().port;
-        for (const std::string &twice : merge(one, std::move(*other))) {
-            problems.push_back({where, 0, given_twice(twice)});
-        }
-    }
-    ports = std::move(one);
-}
-
-/// Do two readings of no named port contradict each other? Then they are not of the same port.
-bool contradict(const PortCounters &a, const PortCounters &b) {
-    return std::any_of(a.counters.begin(), a.counters.end(), [&](const NamedReading &counter) {
-        const Reading *other = b.counters.find(counter.name);
-        return other != nullptr && other->value && counter.reading.value && *other != counter.reading;
-    });
-}
-
 std::vector<PortCounters>::iterator same_port(std::vector<PortCounters> &ports, const PortCounters &port) {
     return std::find_if(ports.begin(), ports.end(), [&](const PortCounters &known) {
         return known.kind == port.kind && known.port == port.port;
     });
-}
-
-/// "eth0" of "ethtool_eth0.txt" would be a guess: the whole name without its ending.
-std::string stem(const std::string &file) {
-    const auto dot = file.rfind('.');
-    return dot == std::string::npos || dot == 0 ? file : file.substr(0, dot);
 }
 
 class Loader {
@@ -143,7 +104,7 @@ public:
     /// become part of the ports' names: "node07/mlx5_0:1".
     std::vector<PortCounters> directory(const std::string &path, unsigned depth) {
         std::vector<PortCounters> here, below;
-        std::vector<std::pair<std::string, PortCounters>> unnamed; // by file
+        Unnamed unnamed;
         const auto names = list_directory(path);
         if (!names) {
             problem(path, names.error().message);
@@ -167,15 +128,17 @@ public:
                 problem(inner, "too deep: not read");
             } else {
                 std::vector<PortCounters> found = directory(inner, depth + 1);
-                if (!is_tree_part(name)) { // node07/infiniband/mlx5_0 is node07's
-                    for (PortCounters &found_port : found) {
-                        found_port.port = found_port.port.empty() ? name : name + "/" + found_port.port;
-                    }
+                if (is_tree_part(name)) { // node07/infiniband/mlx5_0 is node07's
+                    take(std::move(found), here, inner);
+                    continue;
+                }
+                for (PortCounters &found_port : found) {
+                    found_port.port = found_port.port.empty() ? name : name + "/" + found_port.port;
                 }
                 take(std::move(found), below, inner);
             }
         }
-        take_unnamed(std::move(unnamed), here, path);
+        take(of_unnamed(std::move(unnamed), here, problems_, path), here, path);
         unite(here, problems_, path);
         take(std::move(below), here, path);
         return here;
@@ -185,13 +148,13 @@ public:
 
 private:
     void one_file(const std::string &path, const std::string &name, std::vector<PortCounters> &ports,
-                  std::vector<std::pair<std::string, PortCounters>> &unnamed) {
+                  Unnamed &unnamed) {
         if (sysfs::is_setting(name)) {
             return;
         }
         if (find_counter(name) != nullptr) { // hw_counters/ copied under another name
             Collector one(path);
-            value(path, name, one, one.port(KeyKind::none, ""));
+            value(path, name, one, one.port(KeyKind::none, "", Tool::tree));
             take(one.finish(), ports, path);
             return;
         }
@@ -204,28 +167,6 @@ private:
             found.erase(of_none);
         }
         take(std::move(found), ports, path);
-    }
-
-    /// Files that name no port are of one port, unless they contradict each other: then each is a port of its own.
-    void take_unnamed(std::vector<std::pair<std::string, PortCounters>> files, std::vector<PortCounters> &ports,
-                      const std::string &where) {
-        bool apart = false;
-        for (std::size_t at = 1; at < files.size() && !apart; ++at) {
-            apart = contradict(files[at - 1].second, files[at].second);
-        }
-        for (auto &[name, port] : files) {
-            if (apart) {
-                port.kind = KeyKind::netdev;
-                port.port = stem(name);
-            }
-            add(std::move(port), ports, where);
-        }
-    }
-
-    void add(PortCounters port, std::vector<PortCounters> &ports, const std::string &where) {
-        std::vector<PortCounters> list;
-        list.push_back(std::move(port));
-        take(std::move(list), ports, where);
     }
 
     void value(const std::string &path, const std::string &name, Collector &counters, Collector::Port port) {
@@ -259,7 +200,8 @@ private:
     /// counters/ and its like: one value a file.
     void counter_directories(const std::string &path, const std::string &name, std::vector<PortCounters> &ports) {
         Collector counters(path);
-        const Collector::Port port = counters.port(name.empty() ? KeyKind::none : KeyKind::device, name);
+        const Collector::Port port = counters.port(name.empty() ? KeyKind::none : KeyKind::device, name,
+                                                   Tool::tree);
         for (const char *kind : {"counters", "counters_ext", "hw_counters"}) {
             const std::string directory = path + "/" + kind;
             const auto files = list_directory(directory);
@@ -343,14 +285,15 @@ Result<Loaded> load(const std::string &path) {
         ports = loader.directory(path, 0);
     } else if (!input && S_ISREG(info.st_mode)) {
         loader.file(path, ports);
+        unite(ports, loader.problems(), name);
     } else {
         const auto content = read_stream(path);
         if (!content) {
             return Error{Errc::usage, content.error().message};
         }
         loader.text(*content, name, ports);
+        unite(ports, loader.problems(), name);
     }
-    unite(ports, loader.problems(), name);
     for (PortCounters &port : ports) {
         port.counters.mark_widths();
     }

@@ -68,7 +68,7 @@ private:
         port_ = port;
     }
 
-    Port unnamed() { return collector_.port(KeyKind::none, ""); }
+    Port unnamed(Tool tool) { return collector_.port(KeyKind::none, "", tool); }
 
     static bool starts_json(std::string_view line, std::string_view content) noexcept {
         if (line.empty() || (line.front() != '{' && line.front() != '[')) {
@@ -158,9 +158,10 @@ private:
             return std::nullopt;
         }
         if (port->empty()) {
-            return unnamed();
+            return unnamed(Tool::tree);
         }
-        return collector_.port(KeyKind::device, node.empty() ? *port : fmt::format("{}/{}", printable(node), *port));
+        return collector_.port(KeyKind::device, node.empty() ? *port : fmt::format("{}/{}", printable(node), *port),
+                               Tool::tree);
     }
 
     bool counted(Port port, std::string_view name, std::string_view value) {
@@ -228,7 +229,7 @@ private:
             if (is_selector(name)) {
                 if (name == "PortSelect" && block_ != Block::perfquery && block_ != Block::skipped) {
                     // Output whose header was cut off.
-                    enter(number(value) == 255U ? Block::skipped : Block::perfquery, unnamed());
+                    enter(number(value) == 255U ? Block::skipped : Block::perfquery, unnamed(Tool::perfquery));
                     width_ = 0;
                 }
                 return true;
@@ -244,7 +245,7 @@ private:
         if (block_ == Block::skipped) {
             return true;
         }
-        keep(block_ == Block::perfquery ? port_ : unnamed(), id, name, value, block_ == Block::perfquery ? width_ : 0);
+        keep(block_ == Block::perfquery ? port_ : unnamed(Tool::perfquery), id, name, value, block_ == Block::perfquery ? width_ : 0);
         return true;
     }
 
@@ -259,7 +260,7 @@ private:
         if (find_counter(name) == nullptr) {
             return false;
         }
-        keep(unnamed(), collector_.names().add(name), name, strip(value), 0);
+        keep(unnamed(Tool::tree), collector_.names().add(name), name, strip(value), 0);
         return true;
     }
 
@@ -305,7 +306,8 @@ private:
     }
 
     void ethtool() {
-        enter(Block::ethtool, device_.empty() ? unnamed() : collector_.port(KeyKind::netdev, device_));
+        enter(Block::ethtool, device_.empty() ? unnamed(Tool::ethtool)
+                                              : collector_.port(KeyKind::netdev, device_, Tool::ethtool));
         device_.clear();
     }
 
@@ -342,7 +344,8 @@ private:
         const bool lid = address.starts_with("Lid ");
         address.remove_prefix(lid ? 4 : 0);
         enter(Block::perfquery, collector_.port(KeyKind::lid, fmt::format("{}{}:{}", lid ? "lid " : "",
-                                                                          printable(address), *port)));
+                                                                          printable(address), *port),
+                                              Tool::perfquery));
         collector_.link_layer(port_, LinkLayer::infiniband); // the fabric answered
     }
 
@@ -428,7 +431,8 @@ private:
             return false;
         }
         enter(Block::rdma, collector_.port(KeyKind::device, fmt::format("{}:{}", printable(who.substr(0, slash)),
-                                                                        printable(who.substr(slash + 1)))));
+                                                                        printable(who.substr(slash + 1))),
+                                           Tool::tree));
         half_.clear();
         std::string_view rest = line;
         const std::string_view first = next_word(rest);

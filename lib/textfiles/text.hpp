@@ -19,6 +19,9 @@ enum class KeyKind : std::uint8_t {
     netdev, ///< "eth0": from ethtool
 };
 
+/// What wrote a part of a file.
+enum class Tool : std::uint8_t { perfquery, ethtool, tree }; ///< tree: grep over sysfs, and `rdma statistic`
+
 /// Counters of one port out of one file.
 struct PortCounters {
     KeyKind kind = KeyKind::none;
@@ -28,6 +31,7 @@ struct PortCounters {
     std::string boot_id; ///< of the node; empty if not known
     std::int64_t time_ns = 0; ///< when it was read, since the epoch; 0: not known
     LinkLayer link_layer = LinkLayer::unknown;
+    bool apart = false; ///< its file names ports to other counters of the same tool: it is none of those
     CounterList counters;
 };
 
@@ -54,7 +58,8 @@ Parsed parse_text(std::string_view content, const std::string &file);
 
 /// Adds `more` under the port it belongs to. Returns the counters that were there already with another value: they have
 /// none any more, for nobody knows which is right.
-std::vector<std::string> merge(std::vector<PortCounters> &ports, PortCounters more);
+std::vector<std::string> merge(std::vector<PortCounters> &ports, PortCounters more,
+                               OnDispute dispute = OnDispute::no_value);
 /// How that is told. `first`: where the other value stands, "line 4", or empty.
 std::string given_twice(std::string_view what, std::string_view first = {});
 
