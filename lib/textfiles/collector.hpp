@@ -21,6 +21,7 @@ public:
     explicit Collector(std::string file) : file_(std::move(file)), names_(std::make_shared<Names>()) {}
 
     Names &names() noexcept { return *names_; }
+    const std::string &file() const noexcept { return file_; }
     Port port(KeyKind kind, std::string_view name, Tool tool);
     void link_layer(Port port, LinkLayer layer) { ports_[port].link_layer = layer; }
 

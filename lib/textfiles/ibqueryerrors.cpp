@@ -27,6 +27,16 @@ bool ErrorReader::line(std::string_view line, std::size_t number, bool &counted)
     return line.starts_with("Link info:") || fields(line, number, counted);
 }
 
+void ErrorReader::comment(std::string_view line) noexcept {
+    summarized_ = summarized_ || (line.starts_with("## Summary:") && line.find("nodes checked") != npos);
+}
+
+TextProblem ErrorReader::no_errors(const std::string &file) {
+    return {file, 0,
+            "the output of ibqueryerrors, and it lists no errors: it shows only ports that have some, so it is no reading of "
+            "the others; take perfquery or fabric-check snapshot"};
+}
+
 /// `0x200002 "SwitchA"`, `"node07 mlx5_0"`
 void ErrorReader::node(std::string_view who) {
     const auto open = who.find('"'), close = who.rfind('"');
@@ -50,7 +60,11 @@ bool ErrorReader::port(std::string_view line, std::size_t number, bool &counted)
     const std::string_view guid = line.substr(5, port_at - 5);
     const std::string_view port = strip(line.substr(port_at + 6, colon - port_at - 6));
     if (port == "ALL") {
-        return true; // a sum, beside the ports themselves
+        if (!sum_seen_) { // one a switch: said once
+            sum_seen_ = true;
+            collector_.problem(number, "port ALL is a sum over all ports: not used");
+        }
+        return true;
     }
     if (!decimal(port)) {
         return false;

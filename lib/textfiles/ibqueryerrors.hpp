@@ -18,6 +18,12 @@ public:
     /// Not understood: false. `counted` is set when the line gave a value.
     bool line(std::string_view line, std::size_t number, bool &counted);
 
+    /// Its output ends with "## Summary: 16 nodes checked, 2 bad nodes found", errors or not.
+    void comment(std::string_view line) noexcept;
+    bool summarized() const noexcept { return summarized_; }
+    /// What to say of a file that holds nothing else.
+    static TextProblem no_errors(const std::string &file);
+
 private:
     static constexpr Collector::Port no_port = ~Collector::Port{0};
 
@@ -29,7 +35,7 @@ private:
     Collector::Port port_ = no_port;
     std::string node_;
     std::unordered_map<std::string, std::string> guid_of_; ///< by node
-    bool seen_ = false;
+    bool seen_ = false, summarized_ = false, sum_seen_ = false;
 };
 
 } // namespace fabric_check::textfiles

@@ -21,6 +21,7 @@ namespace fabric_check::textfiles {
 namespace {
 
 constexpr auto npos = std::string_view::npos;
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
 class TextParser {
 public:
@@ -33,6 +34,11 @@ public:
             const std::size_t end =
                 last ? content.size() : static_cast<std::size_t>(static_cast<const char *>(at) - content.data());
             ++line_;
+            if (content.starts_with(byte_order_mark)) { // at the start, and where files were joined
+                content.remove_prefix(byte_order_mark.size());
+                --line_;
+                continue;
+            }
             const std::string_view line = strip(content.substr(0, end));
             if (starts_json(line, content)) {
                 content.remove_prefix(json(content));
@@ -51,12 +57,18 @@ public:
             }
             content.remove_prefix(last ? content.size() : end + 1);
         }
-        return collector_.finish();
+        Parsed parsed = collector_.finish();
+        if (parsed.ports.empty() && errors_.summarized()) {
+            parsed.problems.insert(parsed.problems.begin(), errors_.no_errors(collector_.file()));
+        }
+        return parsed;
     }
 
 private:
     using Port = Collector::Port;
     static constexpr Port no_port = ~Port{0};
+    static constexpr std::uint64_t all_ports = 255;
+    static constexpr const char *is_a_sum = "port 255 is a sum over all ports, cut off at the fields' width: not used";
 
     /// What the lines belong to.
     enum class Block { none, perfquery, skipped, ethtool, rdma, errors };
@@ -111,6 +123,7 @@ private:
         const bool path = line.front() == '/' || line.front() == '.' ||
                           (!directory_.empty() && line.starts_with(directory_));
         if (line.front() == '#') {
+            errors_.comment(line);
             header(line);
         } else if (!(path && counter_file(line)) && !field(line) && !(!path && counter_file(line)) && !other(line)) {
             problem(fmt::format("not understood: \"{}\"", printable(line.substr(0, 60))));
@@ -227,10 +240,8 @@ private:
                 return false;
             }
             if (is_selector(name)) {
-                if (name == "PortSelect" && block_ != Block::perfquery && block_ != Block::skipped) {
-                    // Output whose header was cut off.
-                    enter(number(value) == 255U ? Block::skipped : Block::perfquery, unnamed(Tool::perfquery));
-                    width_ = 0;
+                if (name == "PortSelect") {
+                    selected(number(value));
                 }
                 return true;
             }
@@ -247,6 +258,27 @@ private:
         }
         keep(block_ == Block::perfquery ? port_ : unnamed(Tool::perfquery), id, name, value, block_ == Block::perfquery ? width_ : 0);
         return true;
+    }
+
+    /// PortSelect tells where another port begins, also in output whose headers were cut off.
+    void selected(std::optional<std::uint64_t> number) {
+        const bool inside = block_ == Block::perfquery || block_ == Block::skipped;
+        if (inside && (number == number_ || !number_)) {
+            number_ = number;
+            return;
+        }
+        width_ = 0;
+        number_ = number;
+        if (number == all_ports) {
+            enter(Block::skipped, no_port);
+            problem(is_a_sum);
+        } else if (!inside) {
+            enter(Block::perfquery, unnamed(Tool::perfquery));
+        } else {
+            problem(fmt::format("PortSelect tells of another port, {}, and no header does", number.value_or(0)));
+            enter(Block::perfquery, collector_.port(KeyKind::lid, fmt::format("no header:{}", number.value_or(0)),
+                                                    Tool::perfquery));
+        }
     }
 
     /// "packet_seq_err:4", as grep writes it from inside the tree.
@@ -318,6 +350,11 @@ private:
         if (colon == npos) {
             if (line.starts_with("# PortSamplesControl:")) {
                 enter(Block::skipped, no_port); // settings of the sampling mechanism
+                number_.reset();
+            } else if (line.find("CapMask") != npos ||
+                       (line.starts_with("# Port") && (line.find("ounter") != npos || line.find("Lid ") != npos))) {
+                width_ = 0;
+                no_header();
             } else {
                 comment(line);
             }
@@ -331,13 +368,13 @@ private:
         const auto port = port_at == npos ? std::nullopt : parse_u64(strip(who.substr(port_at + 6)));
         width_ = title == "Port extended" ? 64 : 0;
         if (!port) {
-            enter(Block::none, no_port);
-            problem("a header that names no port");
+            no_header();
             return;
         }
-        if (*port == 255) {
+        number_ = port;
+        if (port == all_ports) {
             enter(Block::skipped, no_port);
-            problem("port 255 is a sum over all ports, cut off at the fields' width: not used");
+            problem(is_a_sum);
             return;
         }
         std::string_view address = who.substr(0, port_at);
@@ -347,6 +384,13 @@ private:
                                                                           printable(address), *port),
                                               Tool::perfquery));
         collector_.link_layer(port_, LinkLayer::infiniband); // the fabric answered
+    }
+
+    /// Damaged: what follows is of a port nobody knows, and of none that the file names.
+    void no_header() {
+        problem("a header that names no port");
+        enter(Block::perfquery, unnamed(Tool::perfquery));
+        number_.reset();
     }
 
     /// A comment, or a heading for what follows: "# eth0", "# ethtool -S eth0", "==> eth0 <==".
@@ -472,6 +516,7 @@ private:
     Block block_ = Block::none;
     Port port_ = no_port;
     unsigned width_ = 0;         ///< of a perfquery block's fields
+    std::optional<std::uint64_t> number_; ///< of the block's port, where it is known
     std::string directory_;      ///< of the last counter file, with its slash
     Port directory_port_ = no_port;
     std::string device_;         ///< from a heading, for the statistics that follow
