@@ -22,7 +22,7 @@ Collector::Port Collector::port(KeyKind kind, std::string_view name, Tool tool) 
     key += name;
     const auto [at, fresh] = by_name_.try_emplace(std::move(key), static_cast<Port>(ports_.size()));
     if (fresh) {
-        ports_.push_back({kind, std::string(name), LinkLayer::unknown, {}, 0});
+        ports_.push_back({kind, std::string(name), LinkLayer::unknown, {}, 0, false});
         ports_.back().raw.reserve(24); // what perfquery shows of a port
     }
     ports_[at->second].tools |= 1U << static_cast<unsigned>(tool);
@@ -106,6 +106,7 @@ Parsed Collector::finish() {
         port.kind = gathered.kind;
         port.port = std::move(gathered.name);
         port.link_layer = gathered.link_layer;
+        port.card = gathered.card;
         if (gathered.kind == KeyKind::none && (gathered.tools & named) != 0) {
             port.apart = true;
             problem(0, "some counters name no port, others of the same tool do: they are taken for another port's");

@@ -23,6 +23,7 @@ public:
     Names &names() noexcept { return *names_; }
     const std::string &file() const noexcept { return file_; }
     Port port(KeyKind kind, std::string_view name, Tool tool);
+    void is_card(Port port) { ports_[port].card = true; }
     void link_layer(Port port, LinkLayer layer) { ports_[port].link_layer = layer; }
 
     void add(Port port, Names::Id name, Reading reading, std::size_t line) {
@@ -67,6 +68,7 @@ private:
         LinkLayer link_layer = LinkLayer::unknown;
         std::vector<Raw> raw;
         unsigned tools = 0; ///< a bit each
+        bool card = false;
     };
     CounterList sorted(std::vector<Raw> raw, const Names::Order &order);
 

@@ -139,6 +139,7 @@ public:
             }
         }
         take(of_unnamed(std::move(unnamed), here, problems_, path), here, path);
+        settle_cards(here, problems_, path);
         unite(here, problems_, path);
         take(std::move(below), here, path);
         return here;
@@ -192,7 +193,12 @@ private:
         for (const std::string &number : *numbers) {
             counter_directories(fmt::format("{}/ports/{}", path, number), fmt::format("{}:{}", stem, number), ports);
         }
-        if (numbers->size() == 1 && !is_directory(path + "/ports/" + numbers->front() + "/hw_counters")) {
+        if (!is_directory(path + "/hw_counters")) {
+            return;
+        }
+        if (numbers->size() > 1) {
+            problem(path, counts_all_ports);
+        } else if (numbers->size() == 1 && !is_directory(path + "/ports/" + numbers->front() + "/hw_counters")) {
             counter_directories(path, stem + ":" + numbers->front(), ports);
         }
     }
@@ -285,6 +291,7 @@ Result<Loaded> load(const std::string &path) {
         ports = loader.directory(path, 0);
     } else if (!input && S_ISREG(info.st_mode)) {
         loader.file(path, ports);
+        settle_cards(ports, loader.problems(), name);
         unite(ports, loader.problems(), name);
     } else {
         const auto content = read_stream(path);
@@ -292,6 +299,7 @@ Result<Loaded> load(const std::string &path) {
             return Error{Errc::usage, content.error().message};
         }
         loader.text(*content, name, ports);
+        settle_cards(ports, loader.problems(), name);
         unite(ports, loader.problems(), name);
     }
     for (PortCounters &port : ports) {

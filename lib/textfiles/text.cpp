@@ -173,8 +173,12 @@ private:
         if (port->empty()) {
             return unnamed(Tool::tree);
         }
-        return collector_.port(KeyKind::device, node.empty() ? *port : fmt::format("{}/{}", printable(node), *port),
-                               Tool::tree);
+        const Port found = collector_.port(
+            KeyKind::device, node.empty() ? *port : fmt::format("{}/{}", printable(node), *port), Tool::tree);
+        if (port->find(':') == std::string::npos) {
+            collector_.is_card(found);
+        }
+        return found;
     }
 
     bool counted(Port port, std::string_view name, std::string_view value) {

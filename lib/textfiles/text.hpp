@@ -31,6 +31,7 @@ struct PortCounters {
     std::string boot_id; ///< of the node; empty if not known
     std::int64_t time_ns = 0; ///< when it was read, since the epoch; 0: not known
     LinkLayer link_layer = LinkLayer::unknown;
+    bool card = false;  ///< a card's own hw_counters/: `port` is the card, and settle_cards() finds out which port it is
     bool apart = false; ///< its file names ports to other counters of the same tool: it is none of those
     CounterList counters;
 };

@@ -138,6 +138,34 @@ void unite(std::vector<PortCounters> &ports, std::vector<TextProblem> &problems,
     ports = std::move(one);
 }
 
+void settle_cards(std::vector<PortCounters> &ports, std::vector<TextProblem> &problems, const std::string &where) {
+    std::vector<PortCounters> cards;
+    for (auto at = ports.begin(); at != ports.end();) {
+        if (at->card) {
+            cards.push_back(std::move(*at));
+            at = ports.erase(at);
+        } else {
+            ++at;
+        }
+    }
+    for (PortCounters &card : cards) {
+        std::set<std::string> of_card;
+        for (const PortCounters &port : ports) {
+            if (port.kind == KeyKind::device && port.port.starts_with(card.port + ":")) {
+                of_card.insert(port.port);
+            }
+        }
+        const std::string name = card.port;
+        if (of_card.size() > 1 || (of_card.size() == 1 && *of_card.begin() != name + ":1")) {
+            problems.push_back({card.file.empty() ? where : card.file, 0, fmt::format("{}: {}", name, counts_all_ports)});
+            continue;
+        }
+        card.card = false;
+        card.port += ":1";
+        merge(ports, std::move(card), OnDispute::keep_first); // what the port has of its own says more
+    }
+}
+
 std::vector<PortCounters> of_unnamed(Unnamed files, const std::vector<PortCounters> &beside,
                                      std::vector<TextProblem> &problems, const std::string &where) {
     const std::set<std::size_t> same = overlapping(files);

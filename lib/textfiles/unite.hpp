@@ -14,6 +14,12 @@ namespace fabric_check::textfiles {
 /// card with a LID, nor ports whose errors differ: those stay apart, and a problem says why.
 void unite(std::vector<PortCounters> &ports, std::vector<TextProblem> &problems, const std::string &where);
 
+/// A card's own hw_counters/ are its only port's, the first where no port is known; with several ports they count all of
+/// them together, are used for none, and a problem says so.
+void settle_cards(std::vector<PortCounters> &ports, std::vector<TextProblem> &problems, const std::string &where);
+/// That problem.
+inline constexpr const char *counts_all_ports = "hw_counters/ of this card counts all its ports together: not used";
+
 /// Counters that name no port, by the names of their files in one directory.
 using Unnamed = std::vector<std::pair<std::string, PortCounters>>;
 /// They are of one port; where two files have the same counters each file is a port of its own, named after it,

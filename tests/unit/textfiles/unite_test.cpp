@@ -132,5 +132,33 @@ TEST_F(Unite, DoesNotReachAcrossDirectories) {
     EXPECT_THAT(ports(loaded()), ElementsAre("lid 4:1", "node07/mlx5_0:1"));
 }
 
+TEST_F(Unite, GivesACardsOwnHwCountersToItsOnlyPort) {
+    write("hw", "/sys/class/infiniband/irdma0/hw_counters/ip4InDiscards:4\n");
+    EXPECT_THAT(ports(loaded()), ElementsAre("irdma0:1"));
+    write("pma", "/sys/class/infiniband/irdma0/ports/1/counters/symbol_error:3\n");
+    const Loaded found = loaded();
+    EXPECT_THAT(ports(found), ElementsAre("irdma0:1"));
+    EXPECT_EQ(found.ports.at(0).counters.size(), 2U);
+}
+TEST_F(Unite, UsesTheHwCountersOfACardWithTwoPortsForNeither) {
+    write("hw", "node07: /sys/class/infiniband/mlx4_0/hw_counters/packet_seq_err:4\n");
+    write("pma", "node07: /sys/class/infiniband/mlx4_0/ports/1/counters/symbol_error:3\n"
+                 "node07: /sys/class/infiniband/mlx4_0/ports/2/counters/symbol_error:3\n");
+    const Loaded found = loaded();
+    ASSERT_THAT(ports(found), ElementsAre("node07/mlx4_0:1", "node07/mlx4_0:2"));
+    EXPECT_FALSE(found.ports[0].counters.contains("packet_seq_err"));
+    EXPECT_THAT(problems(found),
+                ElementsAre("node07/mlx4_0: hw_counters/ of this card counts all its ports together: not used"));
+}
+TEST_F(Unite, UsesTheHwCountersOfACopiedCardWithTwoPortsForNeither) {
+    for (const char *file : {"ports/1/counters/symbol_error", "ports/2/counters/symbol_error", "hw_counters/packet_seq_err"}) {
+        write(std::string("mlx4_0/") + file, "4\n");
+    }
+    const Loaded found = loaded();
+    ASSERT_THAT(ports(found), ElementsAre("mlx4_0:1", "mlx4_0:2"));
+    EXPECT_FALSE(found.ports[0].counters.contains("packet_seq_err"));
+    EXPECT_THAT(problems(found), ElementsAre("hw_counters/ of this card counts all its ports together: not used"));
+}
+
 } // namespace
 } // namespace fabric_check::textfiles
