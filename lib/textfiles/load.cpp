@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
-#include <map>
+#include <set>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <unordered_map>
@@ -25,6 +25,9 @@ namespace {
 constexpr std::size_t longest_file = std::size_t{256} << 20;
 constexpr std::size_t longest_value = 4096;
 constexpr std::size_t most_files = 20000;
+constexpr std::size_t most_directories = 20000;
+constexpr std::size_t most_bytes = std::size_t{1} << 30; ///< of all files together
+constexpr std::size_t most_problems = 1000;
 constexpr unsigned deepest = 8;
 
 bool is_directory(const std::string &path) {
@@ -75,12 +78,12 @@ std::vector<PortCounters>::iterator same_port(std::vector<PortCounters> &ports, 
 
 class Loader {
 public:
+    explicit Loader(std::string name) : name_(std::move(name)) {}
+
     /// A file, alone or in a directory.
     void file(const std::string &path, std::vector<PortCounters> &ports) {
         if (++files_ > most_files) {
-            if (files_ == most_files + 1) {
-                problem(path, fmt::format("more than {} files: the rest is not read", most_files));
-            }
+            stop(path, fmt::format("more than {} files", most_files));
             return;
         }
         struct stat info {};
@@ -91,6 +94,11 @@ public:
         const auto content = read_file(path, longest_file);
         if (!content) {
             problem(path, content.error().message);
+            return;
+        }
+        bytes_ += content->size();
+        if (bytes_ > most_bytes) {
+            stop(path, fmt::format("more than {} MiB of files", most_bytes >> 20));
             return;
         }
         text(*content, path, ports);
@@ -105,6 +113,9 @@ public:
     std::vector<PortCounters> directory(const std::string &path, unsigned depth) {
         std::vector<PortCounters> here, below;
         Unnamed unnamed;
+        if (!enter(path)) {
+            return here;
+        }
         const auto names = list_directory(path);
         if (!names) {
             problem(path, names.error().message);
@@ -119,6 +130,9 @@ public:
             return here;
         }
         for (const std::string &name : *names) {
+            if (stopped_) {
+                break;
+            }
             const std::string inner = fmt::format("{}/{}", path, name);
             if (!is_directory(inner)) {
                 one_file(inner, name, here, unnamed);
@@ -147,13 +161,45 @@ public:
 
     std::vector<TextProblem> &problems() { return problems_; }
 
+    /// Not more than anybody reads.
+    void shorten_problems() {
+        if (problems_.size() > most_problems) {
+            const std::size_t more = problems_.size() - most_problems;
+            problems_.resize(most_problems);
+            problems_.push_back({name_, 0, fmt::format("and {} more problems", more)});
+        }
+    }
+
 private:
+    /// Links may lead round and round, and a directory may hold the whole machine.
+    bool enter(const std::string &path) {
+        struct stat info {};
+        if (::stat(path.c_str(), &info) == 0 && !visited_.insert({info.st_dev, info.st_ino}).second) {
+            if (!told_again_) {
+                told_again_ = true;
+                problem(path, "a link to a directory that was read already: not read again, nor are others of that kind");
+            }
+            return false;
+        }
+        if (visited_.size() > most_directories) {
+            stop(path, fmt::format("more than {} directories", most_directories));
+        }
+        return !stopped_;
+    }
+
+    void stop(const std::string &path, const std::string &why) {
+        if (!stopped_) {
+            problem(path, why + ": the rest is not read");
+            stopped_ = true;
+        }
+    }
+
     void one_file(const std::string &path, const std::string &name, std::vector<PortCounters> &ports,
                   Unnamed &unnamed) {
         if (sysfs::is_setting(name)) {
             return;
         }
-        if (find_counter(name) != nullptr) { // hw_counters/ copied under another name
+        if (find_counter(name) != nullptr && ++files_ <= most_files) { // hw_counters/ copied under another name
             Collector one(path);
             value(path, name, one, one.port(KeyKind::none, "", Tool::tree));
             take(one.finish(), ports, path);
@@ -272,8 +318,11 @@ private:
         }
     }
 
+    std::string name_;
     std::vector<TextProblem> problems_;
-    std::size_t files_ = 0;
+    std::size_t files_ = 0, bytes_ = 0;
+    std::set<std::pair<dev_t, ino_t>> visited_; ///< directories
+    bool stopped_ = false, told_again_ = false;
 };
 
 } // namespace
@@ -285,7 +334,7 @@ Result<Loaded> load(const std::string &path) {
         return Error{Errc::usage, errno_error(path, errno).message};
     }
     const std::string name = input ? "standard input" : path;
-    Loader loader;
+    Loader loader(name);
     std::vector<PortCounters> ports;
     if (!input && S_ISDIR(info.st_mode)) {
         ports = loader.directory(path, 0);
@@ -305,6 +354,7 @@ Result<Loaded> load(const std::string &path) {
     for (PortCounters &port : ports) {
         port.counters.mark_widths();
     }
+    loader.shorten_problems();
     if (ports.empty()) {
         const std::string why =
             loader.problems().empty() ? name + ": holds no counters" : loader.problems().front().text();

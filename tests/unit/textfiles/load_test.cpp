@@ -95,6 +95,45 @@ TEST(LoadDirectory, NamesUnnamedPortsAfterTheirFilesWhenTheyContradict) {
     EXPECT_THAT(found.problems, IsEmpty());
 }
 
+TEST(LoadDirectory, ReadsNoDirectoryTwice) {
+    const TemporaryDirectory directory;
+    directory.write("d/node07/a.txt", "link mlx5_0/1 packet_seq_err 2\n");
+    for (const char *link : {"d/node07/up", "d/node07/again", "d/node07/zz"}) {
+        std::filesystem::create_directory_symlink(directory.path("d"), directory.path(link));
+    }
+    const Loaded found = loaded(directory.path("d"));
+    EXPECT_THAT(ports(found), ElementsAre("node07/mlx5_0:1"));
+    ASSERT_EQ(found.problems.size(), 1U) << "told once";
+    EXPECT_EQ(found.problems[0].text(), directory.path("d/node07/again") + ": a link to a directory that was read already: "
+                                        "not read again, nor are others of that kind");
+}
+TEST(LoadDirectory, StopsAtSoManyDirectories) {
+    const TemporaryDirectory directory;
+    directory.write("d/a.txt", "link mlx5_0/1 packet_seq_err 2\n");
+    for (int i = 0; i < 20002; ++i) {
+        std::filesystem::create_directory(directory.path("d/node" + std::to_string(i)));
+    }
+    directory.write("d/z.txt", "link mlx5_1/1 packet_seq_err 2\n");
+    const Loaded found = loaded(directory.path("d"));
+    EXPECT_THAT(ports(found), ElementsAre("mlx5_0:1"));
+    ASSERT_EQ(found.problems.size(), 1U);
+    EXPECT_THAT(found.problems[0].text(), HasSubstr("more than 20000 directories: the rest is not read"));
+}
+TEST(LoadDirectory, CountsProblemsBeyondAThousand) {
+    const TemporaryDirectory directory;
+    directory.write("d/zz.txt", "link mlx5_0/1 packet_seq_err 2\n");
+    for (int i = 0; i < 60; ++i) {
+        std::string lines;
+        for (int line = 0; line < 20; ++line) {
+            lines += "???\n";
+        }
+        directory.write("d/f" + std::to_string(i), lines);
+    }
+    const Loaded found = loaded(directory.path("d"));
+    ASSERT_EQ(found.problems.size(), 1001U);
+    EXPECT_EQ(found.problems.back().text(), directory.path("d") + ": and 200 more problems");
+}
+
 TEST(LoadDirectory, HasNoValueForACounterOfTwoFilesThatContradict) {
     const TemporaryDirectory directory;
     directory.write("d/a.txt", "link mlx5_0/1 packet_seq_err 2 rnr_nak_retry_err 7\n");
