@@ -14,6 +14,7 @@ namespace fabric_check::textfiles {
 namespace {
 
 constexpr std::size_t most_problems = 20; ///< per file; the rest is counted
+constexpr std::size_t most_names = 200000; ///< per file
 
 } // namespace
 
@@ -22,7 +23,7 @@ Collector::Port Collector::port(KeyKind kind, std::string_view name, Tool tool) 
     key += name;
     const auto [at, fresh] = by_name_.try_emplace(std::move(key), static_cast<Port>(ports_.size()));
     if (fresh) {
-        ports_.push_back({kind, std::string(name), LinkLayer::unknown, {}, 0, false});
+        ports_.push_back({kind, std::string(name), LinkLayer::unknown, {}, 0, false, 0});
         ports_.back().raw.reserve(24); // what perfquery shows of a port
     }
     ports_[at->second].tools |= 1U << static_cast<unsigned>(tool);
@@ -35,8 +36,33 @@ void Collector::problem(std::size_t line, std::string what) {
     }
 }
 
+Names::Id Collector::name(Port port, std::string_view written, std::size_t line) {
+    Names::Id id = names_->find(written);
+    if (id == Names::none && names_->size() >= most_names && find_counter(written) == nullptr) {
+        too_many(line);
+        return Names::none;
+    }
+    id = id == Names::none ? names_->add(written) : id;
+    if (!names_->operator[](id).known && ++ports_[port].unknown > most_counters) {
+        too_many(line);
+        return Names::none;
+    }
+    return id;
+}
+
+void Collector::too_many(std::size_t line) {
+    if (!too_many_) {
+        too_many_ = true;
+        problem(line, fmt::format("more than {} counters of one port, or {} names: the others are not used", most_counters,
+                                  most_names));
+    }
+}
+
 bool Collector::keep(Port port, Names::Id id, std::string_view name, std::string_view value, unsigned width,
                      std::size_t line) {
+    if (id == Names::none) {
+        return false;
+    }
     Reading reading;
     bool count = true;
     if (const auto parsed = decimal(value)) {

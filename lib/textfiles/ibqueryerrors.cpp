@@ -97,7 +97,8 @@ bool ErrorReader::fields(std::string_view line, std::size_t number, bool &counte
                 collector_.add(port_, name, Reading::missing(Absence::unparsable), number);
             }
         } else if (port_ != no_port) {
-            counted = collector_.keep(port_, collector_.names().add(name), name, line.substr(0, end), 0, number) || counted;
+            counted = collector_.keep(port_, collector_.name(port_, name, number), name, line.substr(0, end), 0, number) ||
+                      counted;
         }
         line.remove_prefix(end);
     }

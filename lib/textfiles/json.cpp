@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
 
 namespace fabric_check::textfiles {
@@ -22,7 +23,7 @@ public:
         : collector_(collector), line_(line), text_(text) {}
 
     bool null() override { return missing(); }
-    bool boolean(bool /*value*/) override { return true; }
+    bool boolean(bool /*value*/) override { return known() ? missing() : true; }
     bool number_integer(number_integer_t /*value*/) override { return missing(); }
     bool number_unsigned(number_unsigned_t value) override {
         if (key_ == "port") {
@@ -38,6 +39,10 @@ public:
     bool string(string_t &value) override {
         if (key_ == "ifname" || key_ == "dev" || key_ == "device") {
             device_ = printable(std::string_view(value).substr(0, 64));
+        } else if (key_ == "port") {
+            port_ = parse_u64(value).value_or(port_);
+        } else if (known() || parse_u64(value)) {
+            return missing(); // a count in quotes is none
         }
         return true;
     }
@@ -72,6 +77,10 @@ public:
         collector_.problem(line_ + static_cast<std::size_t>(lines), at >= text_.size()
                                                                         ? "the JSON breaks off here"
                                                                         : "not valid JSON from here on");
+        if (at >= text_.size() && !held_.empty() && !text_.empty() &&
+            std::isdigit(static_cast<unsigned char>(text_.back())) != 0) {
+            held_.back().second = Reading::missing(Absence::unparsable); // digits may be lost
+        }
         give();
         gave_ = true; // that is the problem to tell
         return false;
@@ -81,9 +90,14 @@ public:
 private:
     void keep(Reading reading) {
         if (key_.size() <= 128 && printable(key_) == key_) {
-            held_.emplace_back(key_, reading);
+            if (held_.size() < Collector::most_counters || known()) {
+                held_.emplace_back(key_, reading);
+            } else if (held_.size() == Collector::most_counters) {
+                collector_.too_many(line_);
+            }
         }
     }
+    bool known() const { return !key_.empty() && find_counter(key_) != nullptr; }
     bool missing() {
         if (!key_.empty()) {
             keep(Reading::missing(Absence::unparsable));
@@ -99,7 +113,10 @@ private:
                 if (!reading.value) {
                     collector_.problem(line_, fmt::format("{} of {}: not a count", name, device_));
                 }
-                collector_.add(port, name, reading, line_);
+                const Names::Id id = collector_.name(port, name, line_);
+                if (id != Names::none) {
+                    collector_.add(port, id, reading, line_);
+                }
             }
         } else if (!held_.empty()) {
             collector_.problem(line_, "JSON that names no device: not used");

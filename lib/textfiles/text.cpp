@@ -187,7 +187,7 @@ private:
             if (!is_word(name)) {
                 return false;
             }
-            id = collector_.names().add(name);
+            id = collector_.name(port, name, line_);
         }
         keep(port, id, name, strip(value), 0);
         return true;
@@ -255,13 +255,26 @@ private:
             if (block_ != Block::perfquery && find_counter(name) == nullptr) {
                 return false;
             }
-            id = collector_.names().add(name);
         }
         if (block_ == Block::skipped) {
             return true;
         }
-        keep(block_ == Block::perfquery ? port_ : unnamed(Tool::perfquery), id, name, value, block_ == Block::perfquery ? width_ : 0);
+        const Port port = block_ == Block::perfquery ? port_ : unnamed(Tool::perfquery);
+        id = id == Names::none ? collector_.name(port, name, line_) : id;
+        keep(port, id, name, value, block_ == Block::perfquery ? width_ : 0);
+        if (block_ == Block::perfquery && classic_ && id != Names::none) {
+            beyond_cap(id, value);
+        }
         return true;
+    }
+
+    /// More than its field can hold: whatever this is, it is not what it says.
+    void beyond_cap(Names::Id id, std::string_view value) {
+        const Names::Name &known = collector_.names()[id];
+        if (const auto count = number(value); count && *count > known.cap) {
+            problem(fmt::format("{} is {}: its field holds {} at most, so these are no classic counters, or the file is damaged",
+                                known.canonical, *count, known.cap));
+        }
     }
 
     /// PortSelect tells where another port begins, also in output whose headers were cut off.
@@ -272,6 +285,7 @@ private:
             return;
         }
         width_ = 0;
+        classic_ = false;
         number_ = number;
         if (number == all_ports) {
             enter(Block::skipped, no_port);
@@ -296,7 +310,8 @@ private:
         if (find_counter(name) == nullptr) {
             return false;
         }
-        keep(unnamed(Tool::tree), collector_.names().add(name), name, strip(value), 0);
+        const Port port = unnamed(Tool::tree);
+        keep(port, collector_.name(port, name, line_), name, strip(value), 0);
         return true;
     }
 
@@ -316,7 +331,7 @@ private:
             if (colon == name.size()) {
                 // "rx_bytes: n/a"
                 return block_ == Block::ethtool && find_counter(name) != nullptr &&
-                       (keep(port_, collector_.names().add(name), name, value, 0), true);
+                       (keep(port_, collector_.name(port_, name, line_), name, value, 0), true);
             }
             name = line.substr(0, colon);
             value = strip(line.substr(colon + 1));
@@ -337,7 +352,7 @@ private:
             }
             ethtool();
         }
-        keep(port_, collector_.names().add(name), name, value, 0);
+        keep(port_, collector_.name(port_, name, line_), name, value, 0);
         return true;
     }
 
@@ -358,6 +373,7 @@ private:
             } else if (line.find("CapMask") != npos ||
                        (line.starts_with("# Port") && (line.find("ounter") != npos || line.find("Lid ") != npos))) {
                 width_ = 0;
+                classic_ = false;
                 no_header();
             } else {
                 comment(line);
@@ -371,6 +387,7 @@ private:
         const auto port_at = who.rfind(" port ");
         const auto port = port_at == npos ? std::nullopt : parse_u64(strip(who.substr(port_at + 6)));
         width_ = title == "Port extended" ? 64 : 0;
+        classic_ = title == "Port";
         if (!port) {
             no_header();
             return;
@@ -510,7 +527,7 @@ private:
                 half_ = word;
                 continue;
             }
-            keep(port_, collector_.names().add(half_), half_, word, 0);
+            keep(port_, collector_.name(port_, half_, line_), half_, word, 0);
             half_.clear();
         }
     }
@@ -526,6 +543,7 @@ private:
     std::string device_;         ///< from a heading, for the statistics that follow
     std::string half_;           ///< name whose value has not come yet
     ErrorReader errors_{collector_};
+    bool classic_ = false;       ///< the block is "# Port counters:"
     bool counted_ = false;       ///< this line gave a value
 };
 

@@ -94,5 +94,33 @@ TEST(JsonText, HasNoValueForACounterThatRdmaGivesTwice) {
     EXPECT_EQ(parsed.ports.at(0).counters.at("packet_seq_err"), Reading::missing(Absence::unparsable));
 }
 
+TEST(JsonText, SaysWhatIsNoCount) {
+    for (const char *value : {"\"500\"", "true", "-1", "null", "1e30"}) {
+        const Parsed rdma =
+            parse_text(std::string("[{\"ifname\":\"mlx5_0\",\"port\":1,\"packet_seq_err\":") + value + "}]\n", "f");
+        EXPECT_THAT(texts(rdma), ElementsAre("f:1: packet_seq_err of mlx5_0: not a count")) << value;
+        EXPECT_EQ(rdma.ports.at(0).counters.at("packet_seq_err"), Reading::missing(Absence::unparsable));
+        const Parsed snapshot = parse_text(
+            replaced(snapshot_of("mlx5_0", 1), "\"SymbolErrorCounter\":1", std::string("\"SymbolErrorCounter\":") + value) + "\n",
+            "f");
+        EXPECT_THAT(texts(snapshot), ElementsAre("f:1: snapshot: ports[0].counters.SymbolErrorCounter: not a count")) << value;
+    }
+}
+TEST(JsonText, HasNoValueForACountThatBreaksOff) {
+    const Parsed parsed = parse_text("[{\"ifname\":\"mlx5_0\",\"port\":1,\"packet_seq_err\":7,\"rnr_nak_retry_err\":12", "f");
+    EXPECT_EQ(parsed.ports.at(0).counters.at("packet_seq_err"), Reading::of(7));
+    EXPECT_EQ(parsed.ports.at(0).counters.at("rnr_nak_retry_err"), Reading::missing(Absence::unparsable));
+}
+TEST(JsonText, BoundsTheCountersOfAPort) {
+    std::string text = "[{\"ifname\":\"mlx5_0\",\"port\":1";
+    for (int i = 0; i < 20010; ++i) {
+        text += ",\"a_" + std::to_string(i) + "\":1";
+    }
+    const Parsed parsed = parse_text(text + ",\"packet_seq_err\":7}]\n", "f");
+    EXPECT_THAT(texts(parsed), ElementsAre(HasSubstr("f:1: more than 20000 counters of one port")));
+    EXPECT_EQ(parsed.ports.at(0).counters.at("packet_seq_err"), Reading::of(7)) << "it is judged";
+    EXPECT_THAT(parsed.ports.at(0).counters, SizeIs(20001));
+}
+
 } // namespace
 } // namespace fabric_check::textfiles

@@ -156,6 +156,30 @@ TEST(ParseText, HasNoValueForWhatIsCutOff) {
     EXPECT_EQ(parse_text("packet_seq_err:4 ", "f").ports.at(0).counters.at("packet_seq_err"), Reading::of(4))
         << "the value has an end";
 }
+TEST(ParseText, BoundsTheCountersOfAPort) {
+    for (const std::string start : {"link mlx5_0/1", "NIC statistics:"}) {
+        const bool rdma = start.front() == 'l';
+        std::string text = start;
+        for (int i = 0; i < 20010; ++i) {
+            text += (rdma ? " a_" : "\n  a_") + std::to_string(i) + (rdma ? " 1" : ": 1");
+        }
+        text += rdma ? " packet_seq_err 7\n" : "\n  packet_seq_err: 7\n";
+        const Parsed parsed = parse_text(text, "f");
+        EXPECT_THAT(texts(parsed), ElementsAre(HasSubstr("more than 20000 counters of one port")));
+        EXPECT_THAT(parsed.ports.at(0).counters, SizeIs(20001));
+        EXPECT_EQ(parsed.ports.at(0).counters.at("packet_seq_err"), Reading::of(7)) << "it is judged";
+    }
+}
+TEST(ParseText, SaysWhenAClassicCounterIsMoreThanItsFieldHolds) {
+    const Parsed parsed = parse_text("# Port counters: Lid 5 port 1 (CapMask: 0)\nLinkDownedCounter:..300\n", "f");
+    EXPECT_THAT(texts(parsed), ElementsAre(HasSubstr("f:2: LinkDownedCounter is 300: its field holds 255 at most")));
+    EXPECT_EQ(parsed.ports.at(0).counters.at("LinkDownedCounter"), Reading::of(300));
+    for (const char *fine : {"# Port counters: Lid 5 port 1 (CapMask: 0)\nLinkDownedCounter:..255\n",
+                             "# Port extended counters: Lid 5 port 1 (CapMask: 0)\nLinkDownedCounter:..300\n"}) {
+        EXPECT_THAT(texts(parse_text(fine, "f")), IsEmpty()) << fine;
+    }
+}
+
 TEST(ParseText, OfOtherPeoplesTextIsProblemsOnly) {
     const Parsed parsed = parse_text("# OSU MPI Latency\n8     1.23\n\x1b[31mhello: world\n", "f");
     EXPECT_THAT(parsed.ports, IsEmpty());
