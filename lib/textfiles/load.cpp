@@ -24,9 +24,6 @@ namespace {
 
 constexpr std::size_t longest_file = std::size_t{256} << 20;
 constexpr std::size_t longest_value = 4096;
-constexpr std::size_t most_files = 20000;
-constexpr std::size_t most_directories = 20000;
-constexpr std::size_t most_bytes = std::size_t{1} << 30; ///< of all files together
 constexpr std::size_t most_problems = 1000;
 constexpr unsigned deepest = 8;
 
@@ -78,12 +75,12 @@ std::vector<PortCounters>::iterator same_port(std::vector<PortCounters> &ports, 
 
 class Loader {
 public:
-    explicit Loader(std::string name) : name_(std::move(name)) {}
+    Loader(std::string name, const LoadLimits &limits) : name_(std::move(name)), limits_(limits) {}
 
     /// A file, alone or in a directory.
     void file(const std::string &path, std::vector<PortCounters> &ports) {
-        if (++files_ > most_files) {
-            stop(path, fmt::format("more than {} files", most_files));
+        if (++files_ > limits_.files) {
+            stop(path, fmt::format("more than {} files", limits_.files));
             return;
         }
         struct stat info {};
@@ -97,8 +94,8 @@ public:
             return;
         }
         bytes_ += content->size();
-        if (bytes_ > most_bytes) {
-            stop(path, fmt::format("more than {} MiB of files", most_bytes >> 20));
+        if (bytes_ > limits_.bytes) {
+            stop(path, fmt::format("more than {} MiB of files", limits_.bytes >> 20));
             return;
         }
         text(*content, path, ports);
@@ -181,8 +178,8 @@ private:
             }
             return false;
         }
-        if (visited_.size() > most_directories) {
-            stop(path, fmt::format("more than {} directories", most_directories));
+        if (visited_.size() > limits_.directories) {
+            stop(path, fmt::format("more than {} directories", limits_.directories));
         }
         return !stopped_;
     }
@@ -199,7 +196,7 @@ private:
         if (sysfs::is_setting(name)) {
             return;
         }
-        if (find_counter(name) != nullptr && ++files_ <= most_files) { // hw_counters/ copied under another name
+        if (find_counter(name) != nullptr && ++files_ <= limits_.files) { // hw_counters/ copied under another name
             Collector one(path);
             value(path, name, one, one.port(KeyKind::none, "", Tool::tree));
             take(one.finish(), ports, path);
@@ -319,6 +316,7 @@ private:
     }
 
     std::string name_;
+    LoadLimits limits_;
     std::vector<TextProblem> problems_;
     std::size_t files_ = 0, bytes_ = 0;
     std::set<std::pair<dev_t, ino_t>> visited_; ///< directories
@@ -327,14 +325,14 @@ private:
 
 } // namespace
 
-Result<Loaded> load(const std::string &path) {
+Result<Loaded> load(const std::string &path, const LoadLimits &limits) {
     struct stat info {};
     const bool input = path == standard_input;
     if (!input && ::stat(path.c_str(), &info) != 0) {
         return Error{Errc::usage, errno_error(path, errno).message};
     }
     const std::string name = input ? "standard input" : path;
-    Loader loader(name);
+    Loader loader(name, limits);
     std::vector<PortCounters> ports;
     if (!input && S_ISDIR(info.st_mode)) {
         ports = loader.directory(path, 0);

@@ -107,17 +107,28 @@ TEST(LoadDirectory, ReadsNoDirectoryTwice) {
     EXPECT_EQ(found.problems[0].text(), directory.path("d/node07/again") + ": a link to a directory that was read already: "
                                         "not read again, nor are others of that kind");
 }
-TEST(LoadDirectory, StopsAtSoManyDirectories) {
+TEST(LoadDirectory, StopsAtItsLimits) {
     const TemporaryDirectory directory;
-    directory.write("d/a.txt", "link mlx5_0/1 packet_seq_err 2\n");
-    for (int i = 0; i < 20002; ++i) {
-        std::filesystem::create_directory(directory.path("d/node" + std::to_string(i)));
+    for (const char *name : {"a/1", "b/1", "c/1", "d/1"}) {
+        directory.write(std::string("d/") + name, "link mlx5_0/1 packet_seq_err 2\n");
     }
-    directory.write("d/z.txt", "link mlx5_1/1 packet_seq_err 2\n");
-    const Loaded found = loaded(directory.path("d"));
-    EXPECT_THAT(ports(found), ElementsAre("mlx5_0:1"));
-    ASSERT_EQ(found.problems.size(), 1U);
-    EXPECT_THAT(found.problems[0].text(), HasSubstr("more than 20000 directories: the rest is not read"));
+    struct Case {
+        LoadLimits limits;
+        const char *problem;
+    };
+    LoadLimits files, directories, bytes;
+    files.files = 2;
+    directories.directories = 3; // with the first one
+    bytes.bytes = 70;
+    for (const auto &[limits, problem] : {Case{files, "c/1: more than 2 files: the rest is not read"},
+                                          Case{directories, "c: more than 3 directories: the rest is not read"},
+                                          Case{bytes, "c/1: more than 0 MiB of files: the rest is not read"}}) {
+        const auto found = load(directory.path("d"), limits);
+        ASSERT_TRUE(found.ok());
+        EXPECT_THAT(ports(*found), ElementsAre("a/mlx5_0:1", "b/mlx5_0:1"));
+        ASSERT_EQ(found->problems.size(), 1U);
+        EXPECT_EQ(found->problems[0].text(), directory.path("d/") + problem);
+    }
 }
 TEST(LoadDirectory, CountsProblemsBeyondAThousand) {
     const TemporaryDirectory directory;
