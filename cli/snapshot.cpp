@@ -53,9 +53,9 @@ int run(const Context &context, const Options &options) {
     for (const Problem &problem : snapshot.problems) {
         fail(0, problem.where + (problem.counter.empty() ? "" : " " + problem.counter) + ": " + problem.reason);
     }
-    const std::string text = encode_snapshot(snapshot);
+    const std::string text = encode_snapshot(snapshot) + '\n'; // files are joined with cat
     if (options.output.empty() || options.output == "-") {
-        std::cout << text << (text.ends_with('\n') ? "" : "\n") << std::flush;
+        std::cout << text << std::flush;
         if (!std::cout) {
             return fail(exit_status::environment, "standard output: cannot be written");
         }

@@ -36,6 +36,8 @@ template <class Enum, std::size_t N> Enum one_of(const JsonReader &reader, const
 Reading decode_reading(const json &value, const std::string &path) {
     if (value.is_number_unsigned())
         return Reading::of(value.get<std::uint64_t>());
+    if (!value.is_object())
+        refuse(path, "not a count");
     const JsonReader reader(value, path);
     if (reader.has("missing")) {
         const auto why = absence_from(reader.text("missing", max_name).c_str());

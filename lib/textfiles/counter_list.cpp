@@ -8,19 +8,35 @@
 
 namespace fabric_check::textfiles {
 
-bool is_better(const Reading &kept, const Reading &other, bool &twice) noexcept {
-    twice = false;
-    if (kept == other || !other.value) {
-        return false;
-    }
-    if (!kept.value || other.width > kept.width) {
-        return true;
-    }
-    twice = other.width == kept.width;
-    return false;
+namespace {
+
+void make_disputed(NamedReading &counter) noexcept {
+    counter.reading = Reading::missing(Absence::unparsable);
+    counter.disputed = true;
 }
 
-CounterList::CounterList(const Counters &counters) {
+} // namespace
+
+bool combine(NamedReading &kept, const NamedReading &other, OnDispute dispute) noexcept {
+    if (kept.disputed || other.disputed) {
+        make_disputed(kept);
+        return false; // that was told when it came up
+    }
+    if (kept.reading == other.reading || !other.reading.value) {
+        return false;
+    }
+    if (!kept.reading.value || other.reading.width > kept.reading.width) {
+        kept.reading = other.reading;
+        return false;
+    }
+    if (other.reading.width < kept.reading.width || dispute == OnDispute::keep_first) {
+        return false;
+    }
+    make_disputed(kept);
+    return true;
+}
+
+CounterList::CounterList(const Counters &counters, std::vector<std::string> *twice) {
     const auto names = std::make_shared<Names>();
     list_.reserve(counters.size());
     for (const auto &[name, reading] : counters) {
@@ -32,9 +48,15 @@ CounterList::CounterList(const Counters &counters) {
     if (!std::is_sorted(list_.begin(), list_.end(), less)) {
         std::stable_sort(list_.begin(), list_.end(), less);
     }
-    list_.erase(std::unique(list_.begin(), list_.end(),
-                            [](const NamedReading &a, const NamedReading &b) { return a.name == b.name; }),
-                list_.end());
+    std::size_t kept = 0;
+    for (std::size_t at = 0; at < list_.size(); ++at) {
+        if (kept == 0 || list_[kept - 1].name != list_[at].name) {
+            list_[kept++] = list_[at];
+        } else if (combine(list_[kept - 1], list_[at]) && twice != nullptr) {
+            twice->emplace_back(list_[at].name);
+        }
+    }
+    list_.resize(kept);
     names_.push_back(names);
 }
 
@@ -57,7 +79,7 @@ const Reading &CounterList::at(std::string_view name) const {
     return *reading;
 }
 
-std::vector<std::string> CounterList::merge(const CounterList &more) {
+std::vector<std::string> CounterList::merge(const CounterList &more, OnDispute dispute) {
     std::vector<std::string> contradicted;
     std::vector<NamedReading> merged;
     merged.reserve(list_.size() + more.list_.size());
@@ -69,13 +91,10 @@ std::vector<std::string> CounterList::merge(const CounterList &more) {
         } else if (a == list_.end() || b->name < a->name) {
             merged.push_back(*b++);
         } else {
-            bool twice = false;
-            merged.push_back(is_better(a->reading, b->reading, twice) ? *b : *a);
-            if (twice) {
-                contradicted.emplace_back(a->name);
+            merged.push_back(*a++);
+            if (combine(merged.back(), *b++, dispute)) {
+                contradicted.emplace_back(merged.back().name);
             }
-            ++a;
-            ++b;
         }
     }
     list_ = std::move(merged);
@@ -85,6 +104,14 @@ std::vector<std::string> CounterList::merge(const CounterList &more) {
         }
     }
     return contradicted;
+}
+
+void CounterList::dispute(std::string_view name) noexcept {
+    const auto at = std::lower_bound(list_.begin(), list_.end(), name,
+                                     [](const NamedReading &a, std::string_view wanted) { return a.name < wanted; });
+    if (at != list_.end() && at->name == name) {
+        make_disputed(*at);
+    }
 }
 
 void CounterList::mark_widths() {

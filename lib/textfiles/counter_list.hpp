@@ -13,14 +13,19 @@ namespace fabric_check::textfiles {
 struct NamedReading {
     std::string_view name; ///< canonical
     Reading reading;
+    bool disputed = false; ///< given with different values: no reading, whatever else is found
 };
+
+/// What becomes of a counter with two values.
+enum class OnDispute : std::uint8_t { no_value, keep_first };
 
 /// Readings of one port, sorted by name, each name once: a map that takes a third of the room, and hardly any time to
 /// fill. Names are views: into the table of counters, or into what `keep` holds on to.
 class CounterList {
 public:
     CounterList() = default;
-    explicit CounterList(const Counters &counters);
+    /// Names may be aliases. `twice`: takes the counters that came under two names with different values.
+    explicit CounterList(const Counters &counters, std::vector<std::string> *twice = nullptr);
     /// `sorted`, by name, and no name twice.
     CounterList(std::vector<NamedReading> sorted, std::shared_ptr<const void> names);
 
@@ -33,8 +38,11 @@ public:
     const Reading &at(std::string_view name) const; ///< throws std::out_of_range
 
     /// Adds what is not there yet; a 64-bit reading wins over a narrow one, any value over none. Returns the counters
-    /// that were there already with another value of the same width (the first one is kept).
-    std::vector<std::string> merge(const CounterList &more);
+    /// that were there already with another value of the same width: they are disputed, and have no value any more
+    /// (unless the first one is to be kept).
+    std::vector<std::string> merge(const CounterList &more, OnDispute dispute = OnDispute::no_value);
+    /// Takes a counter's value away, for good.
+    void dispute(std::string_view name) noexcept;
     /// See sysfs::mark_widths.
     void mark_widths();
     Counters map() const;
@@ -44,7 +52,7 @@ private:
     std::vector<std::shared_ptr<const void>> names_;
 };
 
-/// Which of two readings of one counter to keep: true, the other one. `twice` is set when they contradict each other.
-bool is_better(const Reading &kept, const Reading &other, bool &twice) noexcept;
+/// Makes one reading of two of one counter. True: they contradict each other, and now there is none.
+bool combine(NamedReading &kept, const NamedReading &other, OnDispute dispute = OnDispute::no_value) noexcept;
 
 } // namespace fabric_check::textfiles

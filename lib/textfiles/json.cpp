@@ -3,11 +3,13 @@
 
 #include "base/text.hpp"
 #include "record/codec.hpp"
+#include "textfiles/json_keys.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
 
 namespace fabric_check::textfiles {
@@ -21,7 +23,7 @@ public:
         : collector_(collector), line_(line), text_(text) {}
 
     bool null() override { return missing(); }
-    bool boolean(bool /*value*/) override { return true; }
+    bool boolean(bool /*value*/) override { return known() ? missing() : true; }
     bool number_integer(number_integer_t /*value*/) override { return missing(); }
     bool number_unsigned(number_unsigned_t value) override {
         if (key_ == "port") {
@@ -37,6 +39,10 @@ public:
     bool string(string_t &value) override {
         if (key_ == "ifname" || key_ == "dev" || key_ == "device") {
             device_ = printable(std::string_view(value).substr(0, 64));
+        } else if (key_ == "port") {
+            port_ = parse_u64(value).value_or(port_);
+        } else if (known() || parse_u64(value)) {
+            return missing(); // a count in quotes is none
         }
         return true;
     }
@@ -71,6 +77,10 @@ public:
         collector_.problem(line_ + static_cast<std::size_t>(lines), at >= text_.size()
                                                                         ? "the JSON breaks off here"
                                                                         : "not valid JSON from here on");
+        if (at >= text_.size() && !held_.empty() && !text_.empty() &&
+            std::isdigit(static_cast<unsigned char>(text_.back())) != 0) {
+            held_.back().second = Reading::missing(Absence::unparsable); // digits may be lost
+        }
         give();
         gave_ = true; // that is the problem to tell
         return false;
@@ -80,9 +90,14 @@ public:
 private:
     void keep(Reading reading) {
         if (key_.size() <= 128 && printable(key_) == key_) {
-            held_.emplace_back(key_, reading);
+            if (held_.size() < Collector::most_counters || known()) {
+                held_.emplace_back(key_, reading);
+            } else if (held_.size() == Collector::most_counters) {
+                collector_.too_many(line_);
+            }
         }
     }
+    bool known() const { return !key_.empty() && find_counter(key_) != nullptr; }
     bool missing() {
         if (!key_.empty()) {
             keep(Reading::missing(Absence::unparsable));
@@ -93,12 +108,15 @@ private:
         if (one_queue_) {
             collector_.problem(line_, "counters of single queue pairs: not used, the port's are needed");
         } else if (!device_.empty() && !held_.empty()) {
-            const Collector::Port port = collector_.port(KeyKind::device, fmt::format("{}:{}", device_, port_));
+            const Collector::Port port = collector_.port(KeyKind::device, fmt::format("{}:{}", device_, port_), Tool::tree);
             for (const auto &[name, reading] : held_) {
                 if (!reading.value) {
                     collector_.problem(line_, fmt::format("{} of {}: not a count", name, device_));
                 }
-                collector_.add(port, name, reading, line_);
+                const Names::Id id = collector_.name(port, name, line_);
+                if (id != Names::none) {
+                    collector_.add(port, id, reading, line_);
+                }
             }
         } else if (!held_.empty()) {
             collector_.problem(line_, "JSON that names no device: not used");
@@ -119,19 +137,48 @@ private:
     std::vector<std::pair<std::string, Reading>> held_;
 };
 
-void snapshot(const NodeSnapshot &decoded, std::size_t line, Collector &collector) {
-    for (const HcaPort &port : decoded.ports) {
+/// "ports[0].counters.PortRcvErrors": the port's place; nullopt: not a counter.
+std::optional<std::size_t> port_of(const RepeatedKey &key) {
+    const bool counter = key.path.size() == 4 && key.path[0] == "ports" && key.path[2] == "counters";
+    return counter ? parse_u64(key.path[1]) : std::nullopt;
+}
+
+void snapshot(const std::string &text, std::size_t line, Collector &collector) {
+    const auto decoded = decode_snapshot(text);
+    if (!decoded) {
+        collector.problem(line, decoded.error().message);
+        return;
+    }
+    const std::vector<RepeatedKey> repeated = repeated_keys(text);
+    for (const RepeatedKey &key : repeated) {
+        if (!port_of(key)) {
+            collector.problem(line, given_twice(key.text()) + ": the snapshot is not used");
+            return;
+        }
+    }
+    for (std::size_t at = 0; at < decoded->ports.size(); ++at) {
+        const HcaPort &port = decoded->ports[at];
         PortCounters found;
         found.kind = KeyKind::device;
-        found.port = decoded.node.empty() ? port.name() : decoded.node + "/" + port.name();
+        found.port = decoded->node.empty() ? port.name() : decoded->node + "/" + port.name();
         found.driver = port.driver;
-        found.boot_id = decoded.boot_id;
-        found.time_ns = decoded.time_ns;
+        found.boot_id = decoded->boot_id;
+        found.time_ns = decoded->time_ns;
         found.link_layer = port.link_layer;
-        found.counters = CounterList(port.counters);
+        std::vector<std::string> aliases;
+        found.counters = CounterList(port.counters, &aliases);
+        for (const std::string &name : aliases) {
+            collector.problem(line, given_twice(fmt::format("{} of {}", name, found.port), "one of its other names"));
+        }
+        for (const RepeatedKey &key : repeated) {
+            if (port_of(key) == at) {
+                collector.problem(line, given_twice(fmt::format("{} of {}", printable(key.path.back()), found.port)));
+                found.counters.dispute(canonical_name(key.path.back()));
+            }
+        }
         collector.whole(std::move(found));
     }
-    if (decoded.ports.empty()) {
+    if (decoded->ports.empty()) {
         collector.problem(line, "a snapshot without ports");
     }
 }
@@ -163,12 +210,7 @@ std::size_t json_extent(std::string_view text) noexcept {
 void parse_json(std::string_view text, std::size_t line, Collector &collector) {
     // A key that both have would be a device's counter: ours are told by their schema.
     if (text.starts_with('{') && text.substr(0, 256).find("\"schema\"") != std::string_view::npos) {
-        const auto decoded = decode_snapshot(std::string(text));
-        if (decoded) {
-            snapshot(*decoded, line, collector);
-        } else {
-            collector.problem(line, decoded.error().message);
-        }
+        snapshot(std::string(text), line, collector);
         return;
     }
     RdmaReader reader(collector, line, text);

@@ -4,14 +4,16 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "sources/sysfs_text.hpp"
+#include "textfiles/collector.hpp"
 #include "textfiles/paths.hpp"
+#include "textfiles/unite.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
-#include <map>
+#include <set>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <unordered_map>
@@ -22,7 +24,7 @@ namespace {
 
 constexpr std::size_t longest_file = std::size_t{256} << 20;
 constexpr std::size_t longest_value = 4096;
-constexpr std::size_t most_files = 20000;
+constexpr std::size_t most_problems = 1000;
 constexpr unsigned deepest = 8;
 
 bool is_directory(const std::string &path) {
@@ -65,55 +67,20 @@ Result<std::string> read_stream(const std::string &path) {
     return content;
 }
 
-/// One port by LID, one by device, one by its network device: the same port, seen with several tools.
-void unite(std::vector<PortCounters> &ports, std::vector<TextProblem> &problems, const std::string &where) {
-    const auto count = [&](KeyKind kind) {
-        return std::count_if(ports.begin(), ports.end(), [&](const PortCounters &p) { return p.kind == kind; });
-    };
-    if (ports.size() < 2 || count(KeyKind::device) > 1 || count(KeyKind::lid) > 1 || count(KeyKind::netdev) > 1 ||
-        count(KeyKind::none) > 1) {
-        return;
-    }
-    std::stable_sort(ports.begin(), ports.end(), [](const PortCounters &a, const PortCounters &b) {
-        const auto rank = [](KeyKind kind) {
-            return kind == KeyKind::device ? 0 : kind == KeyKind::lid ? 1 : kind == KeyKind::netdev ? 2 : 3;
-        };
-        return rank(a.kind) < rank(b.kind);
+std::vector<PortCounters>::iterator same_port(std::vector<PortCounters> &ports, const PortCounters &port) {
+    return std::find_if(ports.begin(), ports.end(), [&](const PortCounters &known) {
+        return known.kind == port.kind && known.port == port.port;
     });
-    std::vector<PortCounters> one{ports.front()};
-    for (auto other = ports.begin() + 1; other != ports.end(); ++other) {
-        other->kind = one.front().kind;
-        other->port = one.front().port;
-        for (const std::string &twice : merge(one, std::move(*other))) {
-            problems.push_back(
-                {where, 0, fmt::format("{} is given twice with different values: the first is used", twice)});
-        }
-    }
-    ports = std::move(one);
-}
-
-/// Do two readings of no named port contradict each other? Then they are not of the same port.
-bool contradict(const PortCounters &a, const PortCounters &b) {
-    return std::any_of(a.counters.begin(), a.counters.end(), [&](const NamedReading &counter) {
-        const Reading *other = b.counters.find(counter.name);
-        return other != nullptr && other->value && counter.reading.value && *other != counter.reading;
-    });
-}
-
-/// "eth0" of "ethtool_eth0.txt" would be a guess: the whole name without its ending.
-std::string stem(const std::string &file) {
-    const auto dot = file.rfind('.');
-    return dot == std::string::npos || dot == 0 ? file : file.substr(0, dot);
 }
 
 class Loader {
 public:
+    Loader(std::string name, const LoadLimits &limits) : name_(std::move(name)), limits_(limits) {}
+
     /// A file, alone or in a directory.
     void file(const std::string &path, std::vector<PortCounters> &ports) {
-        if (++files_ > most_files) {
-            if (files_ == most_files + 1) {
-                problem(path, fmt::format("more than {} files: the rest is not read", most_files));
-            }
+        if (++files_ > limits_.files) {
+            stop(path, fmt::format("more than {} files", limits_.files));
             return;
         }
         struct stat info {};
@@ -126,20 +93,26 @@ public:
             problem(path, content.error().message);
             return;
         }
+        bytes_ += content->size();
+        if (bytes_ > limits_.bytes) {
+            stop(path, fmt::format("more than {} MiB of files", limits_.bytes >> 20));
+            return;
+        }
         text(*content, path, ports);
     }
 
     void text(const std::string &content, const std::string &path, std::vector<PortCounters> &ports) {
-        Parsed parsed = parse_text(content, path);
-        problems_.insert(problems_.end(), parsed.problems.begin(), parsed.problems.end());
-        take(std::move(parsed.ports), ports, path);
+        take(parse_text(content, path), ports, path);
     }
 
     /// Files and cards of one directory belong together; its other sub-directories each for themselves, and their names
     /// become part of the ports' names: "node07/mlx5_0:1".
     std::vector<PortCounters> directory(const std::string &path, unsigned depth) {
         std::vector<PortCounters> here, below;
-        std::vector<std::pair<std::string, PortCounters>> unnamed; // by file
+        Unnamed unnamed;
+        if (!enter(path)) {
+            return here;
+        }
         const auto names = list_directory(path);
         if (!names) {
             problem(path, names.error().message);
@@ -154,6 +127,9 @@ public:
             return here;
         }
         for (const std::string &name : *names) {
+            if (stopped_) {
+                break;
+            }
             const std::string inner = fmt::format("{}/{}", path, name);
             if (!is_directory(inner)) {
                 one_file(inner, name, here, unnamed);
@@ -163,15 +139,18 @@ public:
                 problem(inner, "too deep: not read");
             } else {
                 std::vector<PortCounters> found = directory(inner, depth + 1);
-                if (!is_tree_part(name)) { // node07/infiniband/mlx5_0 is node07's
-                    for (PortCounters &found_port : found) {
-                        found_port.port = found_port.port.empty() ? name : name + "/" + found_port.port;
-                    }
+                if (is_tree_part(name)) { // node07/infiniband/mlx5_0 is node07's
+                    take(std::move(found), here, inner);
+                    continue;
+                }
+                for (PortCounters &found_port : found) {
+                    found_port.port = found_port.port.empty() ? name : name + "/" + found_port.port;
                 }
                 take(std::move(found), below, inner);
             }
         }
-        take_unnamed(std::move(unnamed), here, path);
+        take(of_unnamed(std::move(unnamed), here, problems_, path), here, path);
+        settle_cards(here, problems_, path);
         unite(here, problems_, path);
         take(std::move(below), here, path);
         return here;
@@ -179,18 +158,48 @@ public:
 
     std::vector<TextProblem> &problems() { return problems_; }
 
+    /// Not more than anybody reads.
+    void shorten_problems() {
+        if (problems_.size() > most_problems) {
+            const std::size_t more = problems_.size() - most_problems;
+            problems_.resize(most_problems);
+            problems_.push_back({name_, 0, fmt::format("and {} more problems", more)});
+        }
+    }
+
 private:
+    /// Links may lead round and round, and a directory may hold the whole machine.
+    bool enter(const std::string &path) {
+        struct stat info {};
+        if (::stat(path.c_str(), &info) == 0 && !visited_.insert({info.st_dev, info.st_ino}).second) {
+            if (!told_again_) {
+                told_again_ = true;
+                problem(path, "a link to a directory that was read already: not read again, nor are others of that kind");
+            }
+            return false;
+        }
+        if (visited_.size() > limits_.directories) {
+            stop(path, fmt::format("more than {} directories", limits_.directories));
+        }
+        return !stopped_;
+    }
+
+    void stop(const std::string &path, const std::string &why) {
+        if (!stopped_) {
+            problem(path, why + ": the rest is not read");
+            stopped_ = true;
+        }
+    }
+
     void one_file(const std::string &path, const std::string &name, std::vector<PortCounters> &ports,
-                  std::vector<std::pair<std::string, PortCounters>> &unnamed) {
+                  Unnamed &unnamed) {
         if (sysfs::is_setting(name)) {
             return;
         }
-        if (find_counter(name) != nullptr) { // hw_counters/ copied under another name
-            Counters one;
-            value(path, name, one);
-            PortCounters port;
-            port.counters = CounterList(one);
-            add(std::move(port), ports, path);
+        if (find_counter(name) != nullptr && ++files_ <= limits_.files) { // hw_counters/ copied under another name
+            Collector one(path);
+            value(path, name, one, one.port(KeyKind::none, "", Tool::tree));
+            take(one.finish(), ports, path);
             return;
         }
         std::vector<PortCounters> found;
@@ -204,29 +213,7 @@ private:
         take(std::move(found), ports, path);
     }
 
-    /// Files that name no port are of one port, unless they contradict each other: then each is a port of its own.
-    void take_unnamed(std::vector<std::pair<std::string, PortCounters>> files, std::vector<PortCounters> &ports,
-                      const std::string &where) {
-        bool apart = false;
-        for (std::size_t at = 1; at < files.size() && !apart; ++at) {
-            apart = contradict(files[at - 1].second, files[at].second);
-        }
-        for (auto &[name, port] : files) {
-            if (apart) {
-                port.kind = KeyKind::netdev;
-                port.port = stem(name);
-            }
-            add(std::move(port), ports, where);
-        }
-    }
-
-    void add(PortCounters port, std::vector<PortCounters> &ports, const std::string &where) {
-        std::vector<PortCounters> list;
-        list.push_back(std::move(port));
-        take(std::move(list), ports, where);
-    }
-
-    void value(const std::string &path, const std::string &name, Counters &counters) {
+    void value(const std::string &path, const std::string &name, Collector &counters, Collector::Port port) {
         std::string content;
         const int error = read_file_errno(path, longest_value, false, content);
         const Reading reading = sysfs::counter_from(error, content);
@@ -235,7 +222,7 @@ private:
         } else if (!reading.value && reading.absence != Absence::unsupported) {
             problem(path, fmt::format("not a number: \"{}\"", printable(trim(content).substr(0, 40))));
         }
-        sysfs::add_counter(counters, name, reading);
+        counters.add(port, name, reading, 0);
     }
 
     /// A copied /sys/class/infiniband/DEVICE, or one of its ports.
@@ -249,14 +236,21 @@ private:
         for (const std::string &number : *numbers) {
             counter_directories(fmt::format("{}/ports/{}", path, number), fmt::format("{}:{}", stem, number), ports);
         }
-        if (numbers->size() == 1 && !is_directory(path + "/ports/" + numbers->front() + "/hw_counters")) {
+        if (!is_directory(path + "/hw_counters")) {
+            return;
+        }
+        if (numbers->size() > 1) {
+            problem(path, counts_all_ports);
+        } else if (numbers->size() == 1 && !is_directory(path + "/ports/" + numbers->front() + "/hw_counters")) {
             counter_directories(path, stem + ":" + numbers->front(), ports);
         }
     }
 
     /// counters/ and its like: one value a file.
     void counter_directories(const std::string &path, const std::string &name, std::vector<PortCounters> &ports) {
-        Counters counters;
+        Collector counters(path);
+        const Collector::Port port = counters.port(name.empty() ? KeyKind::none : KeyKind::device, name,
+                                                   Tool::tree);
         for (const char *kind : {"counters", "counters_ext", "hw_counters"}) {
             const std::string directory = path + "/" + kind;
             const auto files = list_directory(directory);
@@ -265,22 +259,15 @@ private:
             }
             for (const std::string &file : *files) {
                 if (!sysfs::is_setting(file)) {
-                    value(fmt::format("{}/{}", directory, file), file, counters);
+                    value(fmt::format("{}/{}", directory, file), file, counters, port);
                 }
             }
         }
-        if (!counters.empty()) {
-            sysfs::mark_widths(counters);
-            PortCounters one;
-            one.port = name;
-            one.kind = name.empty() ? KeyKind::none : KeyKind::device;
-            std::string layer;
-            if (read_file_errno(path + "/link_layer", longest_value, false, layer) == 0) {
-                one.link_layer = sysfs::link_layer_from(layer);
-            }
-            one.counters = CounterList(counters);
-            add(std::move(one), ports, path);
+        std::string layer;
+        if (read_file_errno(path + "/link_layer", longest_value, false, layer) == 0) {
+            counters.link_layer(port, sysfs::link_layer_from(layer));
         }
+        take(counters.finish(), ports, path);
     }
 
     void problem(const std::string &path, std::string what) {
@@ -288,6 +275,11 @@ private:
             what.erase(0, path.size() + 2);
         }
         problems_.push_back({path, 0, std::move(what)});
+    }
+
+    void take(Parsed parsed, std::vector<PortCounters> &ports, const std::string &where) {
+        problems_.insert(problems_.end(), parsed.problems.begin(), parsed.problems.end());
+        take(std::move(parsed.ports), ports, where);
     }
 
     void take(std::vector<PortCounters> found, std::vector<PortCounters> &ports, const std::string &where) {
@@ -310,43 +302,57 @@ private:
                 ports.push_back(std::move(port));
                 continue;
             }
+            const auto first = same_port(ports, port);
+            if (first == ports.end()) {
+                ports.push_back(std::move(port));
+                continue;
+            }
+            const std::string who = port.port, second = port.file, first_file = first->file;
             for (const std::string &twice : merge(ports, std::move(port))) {
-                problem(where,
-                        fmt::format("{} was given by another file with another value: the first is used", twice));
+                problem(second.empty() ? where : second,
+                        given_twice(who.empty() ? twice : fmt::format("{} of {}", twice, who), first_file));
             }
         }
     }
 
+    std::string name_;
+    LoadLimits limits_;
     std::vector<TextProblem> problems_;
-    std::size_t files_ = 0;
+    std::size_t files_ = 0, bytes_ = 0;
+    std::set<std::pair<dev_t, ino_t>> visited_; ///< directories
+    bool stopped_ = false, told_again_ = false;
 };
 
 } // namespace
 
-Result<Loaded> load(const std::string &path) {
+Result<Loaded> load(const std::string &path, const LoadLimits &limits) {
     struct stat info {};
     const bool input = path == standard_input;
     if (!input && ::stat(path.c_str(), &info) != 0) {
         return Error{Errc::usage, errno_error(path, errno).message};
     }
     const std::string name = input ? "standard input" : path;
-    Loader loader;
+    Loader loader(name, limits);
     std::vector<PortCounters> ports;
     if (!input && S_ISDIR(info.st_mode)) {
         ports = loader.directory(path, 0);
     } else if (!input && S_ISREG(info.st_mode)) {
         loader.file(path, ports);
+        settle_cards(ports, loader.problems(), name);
+        unite(ports, loader.problems(), name);
     } else {
         const auto content = read_stream(path);
         if (!content) {
             return Error{Errc::usage, content.error().message};
         }
         loader.text(*content, name, ports);
+        settle_cards(ports, loader.problems(), name);
+        unite(ports, loader.problems(), name);
     }
-    unite(ports, loader.problems(), name);
     for (PortCounters &port : ports) {
         port.counters.mark_widths();
     }
+    loader.shorten_problems();
     if (ports.empty()) {
         const std::string why =
             loader.problems().empty() ? name + ": holds no counters" : loader.problems().front().text();

@@ -19,6 +19,9 @@ Names::Id Names::add(std::string_view written) {
     name.known = row != nullptr;
     name.canonical = row == nullptr || row->is_family() ? text : row->name;
     name.wide = name.known && text.ends_with("_64");
+    if (row != nullptr && row->source == CounterSource::pma && row->width != 0) {
+        name.cap = saturation_cap(row->width);
+    }
     name.setting = sysfs::is_setting(text);
     name.same = canonical_.try_emplace(name.canonical, id).first->second;
     names_.push_back(name);

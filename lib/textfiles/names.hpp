@@ -24,6 +24,7 @@ public:
         Id same = 0;           ///< the first id with this canonical name
         bool known = false;    ///< there is a row for it
         bool wide = false;     ///< a 64-bit copy of a counter
+        std::uint64_t cap = UINT64_MAX; ///< of the field that the classic counters have for it
         bool setting = false;  ///< counts nothing
     };
 

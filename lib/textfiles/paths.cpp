@@ -31,7 +31,7 @@ std::optional<std::string> port_of_directory(std::string_view directory) {
         port = fmt::format("{}:{}", printable(parts[card]), parts[n - 2]);
     } else if (n >= 2 && !is_tree_part(parts[n - 2]) && parts[n - 1] == "hw_counters" && !parse_u64(parts[n - 2])) {
         card = n - 2;
-        port = fmt::format("{}:1", printable(parts[card]));
+        port = printable(parts[card]);
     } else {
         return port;
     }

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "sources/sysfs_text.hpp"
 #include "textfiles/collector.hpp"
+#include "textfiles/ibqueryerrors.hpp"
 #include "textfiles/json.hpp"
 #include "textfiles/paths.hpp"
 #include "textfiles/words.hpp"
@@ -20,6 +21,7 @@ namespace fabric_check::textfiles {
 namespace {
 
 constexpr auto npos = std::string_view::npos;
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
 class TextParser {
 public:
@@ -32,6 +34,11 @@ public:
             const std::size_t end =
                 last ? content.size() : static_cast<std::size_t>(static_cast<const char *>(at) - content.data());
             ++line_;
+            if (content.starts_with(byte_order_mark)) { // at the start, and where files were joined
+                content.remove_prefix(byte_order_mark.size());
+                --line_;
+                continue;
+            }
             const std::string_view line = strip(content.substr(0, end));
             if (starts_json(line, content)) {
                 content.remove_prefix(json(content));
@@ -39,19 +46,29 @@ public:
             }
             if (!line.empty()) {
                 counted_ = false;
+                if (last) {
+                    collector_.last_line();
+                }
                 one_line(line);
-                if (last && counted_) {
-                    problem("the last line has no end: its value may be cut off");
+                if (last && counted_ && std::isalnum(static_cast<unsigned char>(content.back())) != 0) {
+                    problem("the last line has no end: its value may be cut off, and is not used");
+                    collector_.spoil_last();
                 }
             }
             content.remove_prefix(last ? content.size() : end + 1);
         }
-        return collector_.finish();
+        Parsed parsed = collector_.finish();
+        if (parsed.ports.empty() && errors_.summarized()) {
+            parsed.problems.insert(parsed.problems.begin(), errors_.no_errors(collector_.file()));
+        }
+        return parsed;
     }
 
 private:
     using Port = Collector::Port;
     static constexpr Port no_port = ~Port{0};
+    static constexpr std::uint64_t all_ports = 255;
+    static constexpr const char *is_a_sum = "port 255 is a sum over all ports, cut off at the fields' width: not used";
 
     /// What the lines belong to.
     enum class Block { none, perfquery, skipped, ethtool, rdma, errors };
@@ -63,7 +80,7 @@ private:
         port_ = port;
     }
 
-    Port unnamed() { return collector_.port(KeyKind::none, ""); }
+    Port unnamed(Tool tool) { return collector_.port(KeyKind::none, "", tool); }
 
     static bool starts_json(std::string_view line, std::string_view content) noexcept {
         if (line.empty() || (line.front() != '{' && line.front() != '[')) {
@@ -83,16 +100,30 @@ private:
         const std::string_view text = content.substr(start, size);
         parse_json(text, line_, collector_);
         line_ += static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-        // Up to the end of that line: a comma, a carriage return.
-        const auto end = content.find('\n', start + size);
         enter(Block::none, no_port);
-        return end == npos ? content.size() : end + 1;
+        return start + size + behind_json(content.substr(start + size));
+    }
+
+    /// What follows a value on its line: nothing, a comma, another value (files joined without a line's end between
+    /// them), or what nobody understands.
+    std::size_t behind_json(std::string_view rest) {
+        const std::string_view line = rest.substr(0, rest.find('\n'));
+        const auto next = line.find_first_not_of(" \t\r,");
+        if (next != npos && (line[next] == '{' || line[next] == '[') && starts_json(strip(line.substr(next)), rest.substr(next))) {
+            --line_; // it is counted again with the value
+            return next;
+        }
+        if (next != npos) {
+            problem(fmt::format("behind JSON, not understood: \"{}\"", printable(strip(line).substr(0, 60))));
+        }
+        return std::min(line.size() + 1, rest.size());
     }
 
     void one_line(std::string_view line) {
         const bool path = line.front() == '/' || line.front() == '.' ||
                           (!directory_.empty() && line.starts_with(directory_));
         if (line.front() == '#') {
+            errors_.comment(line);
             header(line);
         } else if (!(path && counter_file(line)) && !field(line) && !(!path && counter_file(line)) && !other(line)) {
             problem(fmt::format("not understood: \"{}\"", printable(line.substr(0, 60))));
@@ -140,9 +171,14 @@ private:
             return std::nullopt;
         }
         if (port->empty()) {
-            return unnamed();
+            return unnamed(Tool::tree);
         }
-        return collector_.port(KeyKind::device, node.empty() ? *port : fmt::format("{}/{}", printable(node), *port));
+        const Port found = collector_.port(
+            KeyKind::device, node.empty() ? *port : fmt::format("{}/{}", printable(node), *port), Tool::tree);
+        if (port->find(':') == std::string::npos) {
+            collector_.is_card(found);
+        }
+        return found;
     }
 
     bool counted(Port port, std::string_view name, std::string_view value) {
@@ -151,7 +187,7 @@ private:
             if (!is_word(name)) {
                 return false;
             }
-            id = collector_.names().add(name);
+            id = collector_.name(port, name, line_);
         }
         keep(port, id, name, strip(value), 0);
         return true;
@@ -182,19 +218,7 @@ private:
     // ---- "name: value" of perfquery and ethtool
 
     void keep(Port port, Names::Id id, std::string_view name, std::string_view value, unsigned width) {
-        Reading reading;
-        if (const auto parsed = decimal(value)) {
-            reading = Reading::of(*parsed, static_cast<std::uint8_t>(width));
-            counted_ = true;
-        } else if (const auto other = number(value)) {
-            reading = Reading::of(*other, static_cast<std::uint8_t>(width));
-        } else {
-            reading = sysfs::counter_from(0, value);
-            if (reading.absence == Absence::unparsable && !collector_.names()[id].setting) {
-                problem(fmt::format("{}: not a number: \"{}\"", printable(name), printable(value.substr(0, 40))));
-            }
-        }
-        collector_.add(port, id, reading, line_);
+        counted_ = collector_.keep(port, id, name, value, width, line_) || counted_;
     }
 
     bool field(std::string_view line) {
@@ -220,10 +244,8 @@ private:
                 return false;
             }
             if (is_selector(name)) {
-                if (name == "PortSelect" && block_ != Block::perfquery && block_ != Block::skipped) {
-                    // Output whose header was cut off.
-                    enter(number(value) == 255U ? Block::skipped : Block::perfquery, unnamed());
-                    width_ = 0;
+                if (name == "PortSelect") {
+                    selected(number(value));
                 }
                 return true;
             }
@@ -233,13 +255,48 @@ private:
             if (block_ != Block::perfquery && find_counter(name) == nullptr) {
                 return false;
             }
-            id = collector_.names().add(name);
         }
         if (block_ == Block::skipped) {
             return true;
         }
-        keep(block_ == Block::perfquery ? port_ : unnamed(), id, name, value, block_ == Block::perfquery ? width_ : 0);
+        const Port port = block_ == Block::perfquery ? port_ : unnamed(Tool::perfquery);
+        id = id == Names::none ? collector_.name(port, name, line_) : id;
+        keep(port, id, name, value, block_ == Block::perfquery ? width_ : 0);
+        if (block_ == Block::perfquery && classic_ && id != Names::none) {
+            beyond_cap(id, value);
+        }
         return true;
+    }
+
+    /// More than its field can hold: whatever this is, it is not what it says.
+    void beyond_cap(Names::Id id, std::string_view value) {
+        const Names::Name &known = collector_.names()[id];
+        if (const auto count = number(value); count && *count > known.cap) {
+            problem(fmt::format("{} is {}: its field holds {} at most, so these are no classic counters, or the file is damaged",
+                                known.canonical, *count, known.cap));
+        }
+    }
+
+    /// PortSelect tells where another port begins, also in output whose headers were cut off.
+    void selected(std::optional<std::uint64_t> number) {
+        const bool inside = block_ == Block::perfquery || block_ == Block::skipped;
+        if (inside && (number == number_ || !number_)) {
+            number_ = number;
+            return;
+        }
+        width_ = 0;
+        classic_ = false;
+        number_ = number;
+        if (number == all_ports) {
+            enter(Block::skipped, no_port);
+            problem(is_a_sum);
+        } else if (!inside) {
+            enter(Block::perfquery, unnamed(Tool::perfquery));
+        } else {
+            problem(fmt::format("PortSelect tells of another port, {}, and no header does", number.value_or(0)));
+            enter(Block::perfquery, collector_.port(KeyKind::lid, fmt::format("no header:{}", number.value_or(0)),
+                                                    Tool::perfquery));
+        }
     }
 
     /// "packet_seq_err:4", as grep writes it from inside the tree.
@@ -253,7 +310,8 @@ private:
         if (find_counter(name) == nullptr) {
             return false;
         }
-        keep(unnamed(), collector_.names().add(name), name, strip(value), 0);
+        const Port port = unnamed(Tool::tree);
+        keep(port, collector_.name(port, name, line_), name, strip(value), 0);
         return true;
     }
 
@@ -273,7 +331,7 @@ private:
             if (colon == name.size()) {
                 // "rx_bytes: n/a"
                 return block_ == Block::ethtool && find_counter(name) != nullptr &&
-                       (keep(port_, collector_.names().add(name), name, value, 0), true);
+                       (keep(port_, collector_.name(port_, name, line_), name, value, 0), true);
             }
             name = line.substr(0, colon);
             value = strip(line.substr(colon + 1));
@@ -294,12 +352,13 @@ private:
             }
             ethtool();
         }
-        keep(port_, collector_.names().add(name), name, value, 0);
+        keep(port_, collector_.name(port_, name, line_), name, value, 0);
         return true;
     }
 
     void ethtool() {
-        enter(Block::ethtool, device_.empty() ? unnamed() : collector_.port(KeyKind::netdev, device_));
+        enter(Block::ethtool, device_.empty() ? unnamed(Tool::ethtool)
+                                              : collector_.port(KeyKind::netdev, device_, Tool::ethtool));
         device_.clear();
     }
 
@@ -310,6 +369,12 @@ private:
         if (colon == npos) {
             if (line.starts_with("# PortSamplesControl:")) {
                 enter(Block::skipped, no_port); // settings of the sampling mechanism
+                number_.reset();
+            } else if (line.find("CapMask") != npos ||
+                       (line.starts_with("# Port") && (line.find("ounter") != npos || line.find("Lid ") != npos))) {
+                width_ = 0;
+                classic_ = false;
+                no_header();
             } else {
                 comment(line);
             }
@@ -322,22 +387,31 @@ private:
         const auto port_at = who.rfind(" port ");
         const auto port = port_at == npos ? std::nullopt : parse_u64(strip(who.substr(port_at + 6)));
         width_ = title == "Port extended" ? 64 : 0;
+        classic_ = title == "Port";
         if (!port) {
-            enter(Block::none, no_port);
-            problem("a header that names no port");
+            no_header();
             return;
         }
-        if (*port == 255) {
+        number_ = port;
+        if (port == all_ports) {
             enter(Block::skipped, no_port);
-            problem("port 255 is a sum over all ports, cut off at the fields' width: not used");
+            problem(is_a_sum);
             return;
         }
         std::string_view address = who.substr(0, port_at);
         const bool lid = address.starts_with("Lid ");
         address.remove_prefix(lid ? 4 : 0);
         enter(Block::perfquery, collector_.port(KeyKind::lid, fmt::format("{}{}:{}", lid ? "lid " : "",
-                                                                          printable(address), *port)));
+                                                                          printable(address), *port),
+                                              Tool::perfquery));
         collector_.link_layer(port_, LinkLayer::infiniband); // the fabric answered
+    }
+
+    /// Damaged: what follows is of a port nobody knows, and of none that the file names.
+    void no_header() {
+        problem("a header that names no port");
+        enter(Block::perfquery, unnamed(Tool::perfquery));
+        number_.reset();
     }
 
     /// A comment, or a heading for what follows: "# eth0", "# ethtool -S eth0", "==> eth0 <==".
@@ -388,15 +462,12 @@ private:
         if (line.starts_with("link ")) {
             return rdma_link(line.substr(5));
         }
-        if (line.starts_with("Errors for ")) {
-            errors_for(strip(line.substr(11)));
-            return true;
-        }
-        if (line.starts_with("GUID 0x")) {
-            return errors_at(line);
+        if (line.starts_with("Errors for ") || line.starts_with("GUID 0x")) {
+            enter(Block::errors, no_port);
+            return errors_.line(line, line_, counted_);
         }
         if (block_ == Block::errors && (line.starts_with("Link info:") || line.front() == '[')) {
-            return line.front() == 'L' || error_fields(line);
+            return errors_.line(line, line_, counted_);
         }
         if (line.back() == ':' && find_counter(line.substr(0, line.size() - 1)) == nullptr &&
             is_netdev_name(line.substr(0, line.size() - 1))) {
@@ -425,7 +496,8 @@ private:
             return false;
         }
         enter(Block::rdma, collector_.port(KeyKind::device, fmt::format("{}:{}", printable(who.substr(0, slash)),
-                                                                        printable(who.substr(slash + 1)))));
+                                                                        printable(who.substr(slash + 1))),
+                                           Tool::tree));
         half_.clear();
         std::string_view rest = line;
         const std::string_view first = next_word(rest);
@@ -455,70 +527,9 @@ private:
                 half_ = word;
                 continue;
             }
-            keep(port_, collector_.names().add(half_), half_, word, 0);
+            keep(port_, collector_.name(port_, half_, line_), half_, word, 0);
             half_.clear();
         }
-    }
-
-    // ---- ibqueryerrors
-
-    /// `Errors for 0x200002 "SwitchA"`, `Errors for "node07 mlx5_0"`
-    void errors_for(std::string_view who) {
-        const auto open = who.find('"'), close = who.rfind('"');
-        node_ = printable(open != npos && close > open ? who.substr(open + 1, close - open - 1) : who);
-        enter(Block::errors, no_port);
-        if (!errors_seen_) {
-            errors_seen_ = true;
-            collector_.problem(0, "ibqueryerrors shows only counters above its thresholds: what it does not show is "
-                                  "taken for absent, not for zero");
-        }
-    }
-
-    /// "GUID 0x200002 port 33: [SymbolErrorCounter == 250] [PortXmitData == 500 (0.002KB)]"
-    bool errors_at(std::string_view line) {
-        const auto port_at = line.find(" port ");
-        const auto colon = port_at == npos ? npos : line.find(':', port_at);
-        if (colon == npos) {
-            return false;
-        }
-        const std::string_view guid = line.substr(5, port_at - 5);
-        const std::string_view port = strip(line.substr(port_at + 6, colon - port_at - 6));
-        block_ = Block::errors;
-        port_ = no_port;
-        if (port == "ALL") {
-            return true; // a sum, beside the ports themselves
-        }
-        if (!decimal(port)) {
-            return false;
-        }
-        std::string name = node_;
-        if (name.empty()) {
-            name = fmt::format("guid {}", printable(guid));
-        } else if (guid_of_.try_emplace(name, guid).first->second != guid) {
-            name += fmt::format(" {}", printable(guid)); // two nodes of one name
-        }
-        port_ = collector_.port(KeyKind::lid, fmt::format("{}:{}", name, port));
-        collector_.link_layer(port_, LinkLayer::infiniband);
-        return error_fields(line.substr(colon + 1));
-    }
-
-    bool error_fields(std::string_view line) {
-        for (auto equals = line.find(" == "); equals != npos; equals = line.find(" == ")) {
-            const auto start = line.substr(0, equals).find_last_of("[( \t");
-            const std::string_view name = line.substr(start == npos ? 0 : start + 1, equals - (start == npos ? 0 : start + 1));
-            line.remove_prefix(equals + 4);
-            const auto end = std::min(line.find_first_of("]) \t"), line.size());
-            if (!is_word(name)) {
-                return false;
-            }
-            if (end == line.size()) {
-                problem(fmt::format("{}: the line breaks off", printable(name)));
-            } else if (port_ != no_port) {
-                keep(port_, collector_.names().add(name), name, line.substr(0, end), 0);
-            }
-            line.remove_prefix(end);
-        }
-        return true;
     }
 
     Collector collector_;
@@ -526,37 +537,17 @@ private:
     Block block_ = Block::none;
     Port port_ = no_port;
     unsigned width_ = 0;         ///< of a perfquery block's fields
+    std::optional<std::uint64_t> number_; ///< of the block's port, where it is known
     std::string directory_;      ///< of the last counter file, with its slash
     Port directory_port_ = no_port;
     std::string device_;         ///< from a heading, for the statistics that follow
     std::string half_;           ///< name whose value has not come yet
-    std::string node_;           ///< of ibqueryerrors
-    std::unordered_map<std::string, std::string> guid_of_;
-    bool errors_seen_ = false;
+    ErrorReader errors_{collector_};
+    bool classic_ = false;       ///< the block is "# Port counters:"
     bool counted_ = false;       ///< this line gave a value
 };
 
 } // namespace
-
-std::string TextProblem::text() const {
-    return line == 0 ? fmt::format("{}: {}", file, what) : fmt::format("{}:{}: {}", file, line, what);
-}
-
-std::vector<std::string> merge(std::vector<PortCounters> &ports, PortCounters more) {
-    // Lines of one port follow each other: look from the back.
-    const auto same = std::find_if(ports.rbegin(), ports.rend(), [&](const PortCounters &known) {
-        return known.kind == more.kind && known.port == more.port;
-    });
-    if (same == ports.rend()) {
-        ports.push_back(std::move(more));
-        return {};
-    }
-    same->driver = same->driver.empty() ? more.driver : same->driver;
-    same->boot_id = same->boot_id.empty() ? more.boot_id : same->boot_id;
-    same->time_ns = same->time_ns == 0 ? more.time_ns : same->time_ns;
-    same->link_layer = same->link_layer == LinkLayer::unknown ? more.link_layer : same->link_layer;
-    return same->counters.merge(more.counters);
-}
 
 Parsed parse_text(std::string_view content, const std::string &file) {
     return TextParser(file).parse(content);

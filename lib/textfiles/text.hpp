@@ -19,14 +19,20 @@ enum class KeyKind : std::uint8_t {
     netdev, ///< "eth0": from ethtool
 };
 
+/// What wrote a part of a file.
+enum class Tool : std::uint8_t { perfquery, ethtool, tree }; ///< tree: grep over sysfs, and `rdma statistic`
+
 /// Counters of one port out of one file.
 struct PortCounters {
     KeyKind kind = KeyKind::none;
     std::string port;    ///< empty for KeyKind::none
+    std::string file;    ///< the first that told of it
     std::string driver;  ///< kernel driver; empty if not known
     std::string boot_id; ///< of the node; empty if not known
     std::int64_t time_ns = 0; ///< when it was read, since the epoch; 0: not known
     LinkLayer link_layer = LinkLayer::unknown;
+    bool card = false;  ///< a card's own hw_counters/: `port` is the card, and settle_cards() finds out which port it is
+    bool apart = false; ///< its file names ports to other counters of the same tool: it is none of those
     CounterList counters;
 };
 
@@ -51,9 +57,11 @@ struct Parsed {
 /// named in problems. Hostile bytes are expected.
 Parsed parse_text(std::string_view content, const std::string &file);
 
-
-/// Adds `more` under the port it belongs to. Returns the counters that were there already with another value (the first
-/// one is kept).
-std::vector<std::string> merge(std::vector<PortCounters> &ports, PortCounters more);
+/// Adds `more` under the port it belongs to. Returns the counters that were there already with another value: they have
+/// none any more, for nobody knows which is right.
+std::vector<std::string> merge(std::vector<PortCounters> &ports, PortCounters more,
+                               OnDispute dispute = OnDispute::no_value);
+/// How that is told. `first`: where the other value stands, "line 4", or empty.
+std::string given_twice(std::string_view what, std::string_view first = {});
 
 } // namespace fabric_check::textfiles

@@ -66,7 +66,8 @@ TEST(Ethtool, NamesTheLineOfAValueThatIsNoNumber) {
 }
 TEST(Ethtool, SaysWhenTheLastLineMayBeCutOff) {
     const Parsed parsed = parse_text("NIC statistics:\n     rx_prio3_pause: 419", "f");
-    EXPECT_THAT(texts(parsed), ElementsAre("f:2: the last line has no end: its value may be cut off"));
+    EXPECT_THAT(texts(parsed), ElementsAre("f:2: the last line has no end: its value may be cut off, and is not used"));
+    EXPECT_EQ(parsed.ports.at(0).counters.at("rx_prio3_pause"), Reading::missing(Absence::unparsable));
 }
 
 TEST(RdmaStatistic, ReadsOneLineALink) {
@@ -147,7 +148,8 @@ TEST(Ibqueryerrors, ReadsPortsByTheNamesOfTheirNodes) {
                                                         {"PortXmitWait", Reading::of(9)},
                                                         {"SymbolErrorCounter", Reading::of(5)}}));
     EXPECT_EQ(parsed.ports[1].port, "node07 mlx5_0:1");
-    EXPECT_THAT(texts(parsed), ElementsAre(HasSubstr("f: ibqueryerrors shows only counters above its thresholds")));
+    EXPECT_THAT(texts(parsed), ElementsAre(HasSubstr("f: ibqueryerrors shows only counters above its thresholds"),
+                                           "f:2: port ALL is a sum over all ports: not used"));
 }
 TEST(Ibqueryerrors, KeepsNodesOfOneNameApart) {
     const Parsed parsed = parse_text("Errors for \"X\"\nGUID 0x1 port 1: [PortRcvErrors == 2]\n"
@@ -159,8 +161,11 @@ TEST(Ibqueryerrors, KeepsNodesOfOneNameApart) {
 }
 TEST(Ibqueryerrors, NamesTheLineOfATruncatedTail) {
     const Parsed parsed = parse_text("Errors for \"X\"\nGUID 0x1 port 1: [PortRcvErrors == 2] [LinkDownedCounter == 1", "f");
-    EXPECT_EQ(parsed.ports.at(0).counters.map(), (Counters{{"PortRcvErrors", Reading::of(2)}}));
+    EXPECT_EQ(parsed.ports.at(0).counters.map(), (Counters{{"LinkDownedCounter", Reading::missing(Absence::unparsable)},
+                                                           {"PortRcvErrors", Reading::of(2)}}));
     EXPECT_THAT(texts(parsed), testing::Contains("f:2: LinkDownedCounter: the line breaks off"));
+    EXPECT_THAT(texts(parse_text("Errors for \"X\"\nGUID 0x1 port 1: [PortRcvErrors == 2] [LinkDow", "f")),
+                testing::Contains("f:2: the line breaks off"));
 }
 
 TEST(Perfquery, ReadsReceiveErrorDetailsOfThePort) {
@@ -177,6 +182,77 @@ TEST(Perfquery, PassesOverTheSamplingMechanismsSettings) {
     EXPECT_THAT(parsed.ports, IsEmpty());
     EXPECT_THAT(texts(parsed), IsEmpty());
 }
+TEST(Perfquery, TakesAnotherPortSelectForAnotherPort) {
+    const Parsed parsed = parse_text("# Port counters: Lid 5 port 1 (CapMask: 0)\nPortSelect:..1\nSymbolErrorCounter:..3\n"
+                                     "PortSelect:..2\nSymbolErrorCounter:..4\n",
+                                     "f");
+    ASSERT_THAT(parsed.ports, SizeIs(2));
+    EXPECT_EQ(parsed.ports[0].counters.at("SymbolErrorCounter"), Reading::of(3));
+    EXPECT_EQ(parsed.ports[1].counters.at("SymbolErrorCounter"), Reading::of(4));
+    EXPECT_THAT(texts(parsed), ElementsAre("f:4: PortSelect tells of another port, 2, and no header does"));
+    const Parsed headless = parse_text("PortSelect:..1\nSymbolErrorCounter:..3\nPortSelect:..2\nSymbolErrorCounter:..4\n", "f");
+    ASSERT_THAT(headless.ports, SizeIs(2));
+    EXPECT_TRUE(headless.ports[0].apart) << "not to be taken for what else its directory holds";
+}
+TEST(Perfquery, DoesNotUniteWhatFollowsADamagedHeader) {
+    for (const char *header : {"# Port counters: Lid 5 prt 2\n", "# Port countrs: Lid 5 port 2 (CapMask: 0)\n"}) {
+        const Parsed parsed = parse_text(std::string("# Port counters: Lid 5 port 1 (CapMask: 0)\nSymbolErrorCounter:..3\n") +
+                                             header + "SymbolErrorCounter:..4\n",
+                                         "f");
+        ASSERT_THAT(parsed.ports, SizeIs(2)) << header;
+        EXPECT_EQ(parsed.ports[0].counters.at("SymbolErrorCounter"), Reading::of(3));
+        EXPECT_TRUE(parsed.ports[1].apart);
+        EXPECT_THAT(texts(parsed), testing::Contains("f:3: a header that names no port"));
+    }
+}
+TEST(Perfquery, NeverUsesTheSumWithoutAHeader) {
+    const Parsed parsed = parse_text("PortSelect:..255\nSymbolErrorCounter:..3\n", "f");
+    EXPECT_THAT(parsed.ports, IsEmpty());
+    EXPECT_THAT(texts(parsed), ElementsAre(HasSubstr("f:1: port 255 is a sum over all ports")));
+}
+TEST(Perfquery, ReadsTheFirstHeaderBehindAByteOrderMark) {
+    const Parsed parsed = parse_text("\xef\xbb\xbf# Port counters: Lid 5 port 1 (CapMask: 0)\nSymbolErrorCounter:..3\n???\n",
+                                     "f");
+    ASSERT_THAT(parsed.ports, SizeIs(1));
+    EXPECT_EQ(parsed.ports[0].port, "lid 5:1");
+    EXPECT_THAT(texts(parsed), ElementsAre("f:3: not understood: \"???\""));
+}
+TEST(Perfquery, ReadsEveryLineOfTheExtendedSpeedsCounters) {
+    std::vector<std::string> names{"SyncHeaderErrorCounter",       "UnknownBlockCounter",
+                                   "PortFECCorrectableBlockCtr",   "PortFECUncorrectableBlockCtr",
+                                   "PortFECCorrectedSymbolCtr"};
+    for (const char *stem : {"ErrorDetectionCounterLane", "FECCorrectableBlockCtrLane", "FECUncorrectableBlockCtrLane",
+                             "FECCorrectableSymbolCtrLane"}) {
+        for (unsigned lane = 0; lane < 12; ++lane) {
+            names.push_back(stem + std::to_string(lane));
+        }
+    }
+    for (const char *title : {"PortExtendedSpeedsCounters", "PortExtendedSpeedsCounters with RS-FEC Active"}) {
+        std::string text = std::string("# ") + title + " counters: Lid 7 port 1\nPortSelect:......................1\n"
+                           "CounterSelect:...................0x0000000000000000\n";
+        for (std::size_t at = 0; at < names.size(); ++at) {
+            text += names[at] + ":" + std::string(32 - std::min<std::size_t>(names[at].size(), 32), '.') +
+                    std::to_string(1000 + at) + "\n";
+        }
+        const Parsed parsed = parse_text(text, "f");
+        EXPECT_THAT(texts(parsed), IsEmpty());
+        ASSERT_THAT(parsed.ports, SizeIs(1));
+        EXPECT_EQ(parsed.ports[0].port, "lid 7:1");
+        ASSERT_THAT(parsed.ports[0].counters, SizeIs(names.size()));
+        for (std::size_t at = 0; at < names.size(); ++at) {
+            EXPECT_EQ(parsed.ports[0].counters.at(canonical_name(names[at])), Reading::of(1000 + at)) << names[at];
+        }
+    }
+}
+TEST(Ibqueryerrors, SaysWhatAListWithoutErrorsIsWorth) {
+    const Parsed parsed = parse_text("\n## Summary: 16 nodes checked, 0 bad nodes found\n"
+                                     "##          226 ports checked, 0 ports have errors beyond threshold\n",
+                                     "f");
+    EXPECT_THAT(parsed.ports, IsEmpty());
+    EXPECT_THAT(texts(parsed), ElementsAre(HasSubstr("f: the output of ibqueryerrors, and it lists no errors")));
+    EXPECT_THAT(texts(parsed), ElementsAre(HasSubstr("take perfquery or fabric-check snapshot")));
+}
+
 TEST(Perfquery, QuotesTheToolsOwnWarnings) {
     EXPECT_THAT(texts(parse_text("ibwarn: [77] mad_rpc: _do_madrpc failed\n", "f")),
                 ElementsAre("f:1: the tool itself says \"ibwarn: [77] mad_rpc: _do_madrpc failed\""));

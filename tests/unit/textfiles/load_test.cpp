@@ -95,6 +95,79 @@ TEST(LoadDirectory, NamesUnnamedPortsAfterTheirFilesWhenTheyContradict) {
     EXPECT_THAT(found.problems, IsEmpty());
 }
 
+TEST(LoadDirectory, ReadsNoDirectoryTwice) {
+    const TemporaryDirectory directory;
+    directory.write("d/node07/a.txt", "link mlx5_0/1 packet_seq_err 2\n");
+    for (const char *link : {"d/node07/up", "d/node07/again", "d/node07/zz"}) {
+        std::filesystem::create_directory_symlink(directory.path("d"), directory.path(link));
+    }
+    const Loaded found = loaded(directory.path("d"));
+    EXPECT_THAT(ports(found), ElementsAre("node07/mlx5_0:1"));
+    ASSERT_EQ(found.problems.size(), 1U) << "told once";
+    EXPECT_EQ(found.problems[0].text(), directory.path("d/node07/again") + ": a link to a directory that was read already: "
+                                        "not read again, nor are others of that kind");
+}
+TEST(LoadDirectory, StopsAtItsLimits) {
+    const TemporaryDirectory directory;
+    for (const char *name : {"a/1", "b/1", "c/1", "d/1"}) {
+        directory.write(std::string("d/") + name, "link mlx5_0/1 packet_seq_err 2\n");
+    }
+    struct Case {
+        LoadLimits limits;
+        const char *problem;
+    };
+    LoadLimits files, directories, bytes;
+    files.files = 2;
+    directories.directories = 3; // with the first one
+    bytes.bytes = 70;
+    for (const auto &[limits, problem] : {Case{files, "c/1: more than 2 files: the rest is not read"},
+                                          Case{directories, "c: more than 3 directories: the rest is not read"},
+                                          Case{bytes, "c/1: more than 0 MiB of files: the rest is not read"}}) {
+        const auto found = load(directory.path("d"), limits);
+        ASSERT_TRUE(found.ok());
+        EXPECT_THAT(ports(*found), ElementsAre("a/mlx5_0:1", "b/mlx5_0:1"));
+        ASSERT_EQ(found->problems.size(), 1U);
+        EXPECT_EQ(found->problems[0].text(), directory.path("d/") + problem);
+    }
+}
+TEST(LoadDirectory, CountsProblemsBeyondAThousand) {
+    const TemporaryDirectory directory;
+    directory.write("d/zz.txt", "link mlx5_0/1 packet_seq_err 2\n");
+    for (int i = 0; i < 60; ++i) {
+        std::string lines;
+        for (int line = 0; line < 20; ++line) {
+            lines += "???\n";
+        }
+        directory.write("d/f" + std::to_string(i), lines);
+    }
+    const Loaded found = loaded(directory.path("d"));
+    ASSERT_EQ(found.problems.size(), 1001U);
+    EXPECT_EQ(found.problems.back().text(), directory.path("d") + ": and 200 more problems");
+}
+
+TEST(LoadDirectory, HasNoValueForACounterOfTwoFilesThatContradict) {
+    const TemporaryDirectory directory;
+    directory.write("d/a.txt", "link mlx5_0/1 packet_seq_err 2 rnr_nak_retry_err 7\n");
+    directory.write("d/b.txt", "link mlx5_0/1 packet_seq_err 3 rnr_nak_retry_err 7\n");
+    const Loaded found = loaded(directory.path("d"));
+    ASSERT_THAT(ports(found), ElementsAre("mlx5_0:1"));
+    EXPECT_EQ(found.ports[0].counters.at("packet_seq_err"), Reading::missing(Absence::unparsable));
+    EXPECT_EQ(found.ports[0].counters.at("rnr_nak_retry_err"), Reading::of(7));
+    ASSERT_EQ(found.problems.size(), 1U);
+    EXPECT_EQ(found.problems[0].text(), directory.path("d/b.txt") + ": packet_seq_err of mlx5_0:1 is given twice with "
+                                        "different values, first in " + directory.path("d/a.txt") + ": none is used");
+}
+TEST(LoadTree, HasNoValueForACounterWhoseFilesContradict) {
+    const TemporaryDirectory directory;
+    directory.write("d/mlx5_0/ports/1/counters/symbol_error", "3\n");
+    directory.write("d/mlx5_0/ports/1/counters/SymbolErrorCounter", "4\n");
+    const Loaded found = loaded(directory.path("d"));
+    ASSERT_THAT(ports(found), ElementsAre("mlx5_0:1"));
+    EXPECT_EQ(found.ports[0].counters.at("SymbolErrorCounter"), Reading::missing(Absence::unparsable));
+    ASSERT_EQ(found.problems.size(), 1U);
+    EXPECT_THAT(found.problems[0].text(), HasSubstr("SymbolErrorCounter is given twice"));
+}
+
 TEST(LoadStream, ReadsAPipeToItsEnd) {
     const TemporaryDirectory directory;
     const std::string pipe = directory.path("pipe");

@@ -114,9 +114,10 @@ TEST(ParseText, ReadsGrepFromInsideTheTree) {
     EXPECT_EQ(parse_text("hw_counters/packet_seq_err:4\n", "f").ports.at(0).kind, KeyKind::none);
     EXPECT_EQ(parse_text("packet_seq_err:4\n", "f").ports.at(0).counters.at("packet_seq_err"), Reading::of(4));
 }
-TEST(ParseText, GivesACardsOwnHwCountersToItsFirstPort) {
-    EXPECT_EQ(parse_text("/sys/class/infiniband/irdma0/hw_counters/ip4InDiscards:4\n", "f").ports.at(0).port,
-              "irdma0:1");
+TEST(ParseText, KeepsACardsOwnHwCountersApart) {
+    const Parsed parsed = parse_text("/sys/class/infiniband/irdma0/hw_counters/ip4InDiscards:4\n", "f");
+    EXPECT_EQ(parsed.ports.at(0).port, "irdma0");
+    EXPECT_TRUE(parsed.ports.at(0).card) << "whose they are depends on the other files";
 }
 TEST(ParseText, TakesGrepsComplaintsForReasons) {
     const Parsed parsed = parse_text("grep: /sys/class/infiniband/mlx5_0/ports/1/hw_counters/a_b: Invalid argument\n"
@@ -128,12 +129,57 @@ TEST(ParseText, TakesGrepsComplaintsForReasons) {
                                                      {"a_b", Reading::missing(Absence::unsupported)},
                                                      {"c_d", Reading::missing(Absence::denied)}}));
 }
-TEST(ParseText, SaysWhenACounterIsGivenTwice) {
-    const Parsed parsed = parse_text("packet_seq_err:4\npacket_seq_err:5\n", "f");
+TEST(ParseText, HasNoValueForACounterThatIsGivenTwice) {
+    const Parsed parsed = parse_text("packet_seq_err:4\npacket_seq_err:5\npacket_seq_err:5\nout_of_sequence:1\n", "f");
     EXPECT_THAT(texts(parsed),
-                ElementsAre("f:2: packet_seq_err is given twice with different values: the first is used"));
+                ElementsAre("f:2: packet_seq_err is given twice with different values, first in line 1: none is used"));
+    EXPECT_EQ(parsed.ports.at(0).counters.at("packet_seq_err"), Reading::missing(Absence::unparsable));
+    EXPECT_EQ(parsed.ports.at(0).counters.at("out_of_sequence"), Reading::of(1));
+}
+TEST(ParseText, HasNoValueForACounterWhoseNamesContradict) {
+    const Parsed parsed = parse_text("# Port counters: Lid 5 port 1 (CapMask: 0)\nSymbolErrorCounter:..3\nsymbol_error:..4\n",
+                                     "f");
+    EXPECT_THAT(texts(parsed), ElementsAre(HasSubstr("f:3: SymbolErrorCounter is given twice")));
+    EXPECT_EQ(parsed.ports.at(0).counters.at("SymbolErrorCounter"), Reading::missing(Absence::unparsable));
+}
+TEST(ParseText, TakesACounterThatIsGivenTwiceAlike) {
+    const Parsed parsed = parse_text("packet_seq_err:4\npacket_seq_err:4\n", "f");
+    EXPECT_THAT(texts(parsed), IsEmpty());
     EXPECT_EQ(parsed.ports.at(0).counters.at("packet_seq_err"), Reading::of(4));
 }
+TEST(ParseText, HasNoValueForWhatIsCutOff) {
+    const Parsed parsed = parse_text("packet_seq_err:4\nout_of_sequence:5", "f");
+    EXPECT_THAT(texts(parsed), ElementsAre("f:2: the last line has no end: its value may be cut off, and is not used"));
+    EXPECT_EQ(parsed.ports.at(0).counters.at("packet_seq_err"), Reading::of(4));
+    EXPECT_EQ(parsed.ports.at(0).counters.at("out_of_sequence"), Reading::missing(Absence::unparsable));
+    EXPECT_EQ(parse_text("packet_seq_err:4\nlifespan:1", "f").ports.at(0).counters.at("packet_seq_err"), Reading::of(4));
+    EXPECT_EQ(parse_text("packet_seq_err:4 ", "f").ports.at(0).counters.at("packet_seq_err"), Reading::of(4))
+        << "the value has an end";
+}
+TEST(ParseText, BoundsTheCountersOfAPort) {
+    for (const std::string start : {"link mlx5_0/1", "NIC statistics:"}) {
+        const bool rdma = start.front() == 'l';
+        std::string text = start;
+        for (int i = 0; i < 20010; ++i) {
+            text += (rdma ? " a_" : "\n  a_") + std::to_string(i) + (rdma ? " 1" : ": 1");
+        }
+        text += rdma ? " packet_seq_err 7\n" : "\n  packet_seq_err: 7\n";
+        const Parsed parsed = parse_text(text, "f");
+        EXPECT_THAT(texts(parsed), ElementsAre(HasSubstr("more than 20000 counters of one port")));
+        EXPECT_THAT(parsed.ports.at(0).counters, SizeIs(20001));
+        EXPECT_EQ(parsed.ports.at(0).counters.at("packet_seq_err"), Reading::of(7)) << "it is judged";
+    }
+}
+TEST(ParseText, SaysWhenAClassicCounterIsMoreThanItsFieldHolds) {
+    const Parsed parsed = parse_text("# Port counters: Lid 5 port 1 (CapMask: 0)\nLinkDownedCounter:..300\n", "f");
+    EXPECT_THAT(texts(parsed), ElementsAre(HasSubstr("f:2: LinkDownedCounter is 300: its field holds 255 at most")));
+    EXPECT_EQ(parsed.ports.at(0).counters.at("LinkDownedCounter"), Reading::of(300));
+    for (const char *fine : {"# Port counters: Lid 5 port 1 (CapMask: 0)\nLinkDownedCounter:..255\n",
+                             "# Port extended counters: Lid 5 port 1 (CapMask: 0)\nLinkDownedCounter:..300\n"}) {
+        EXPECT_THAT(texts(parse_text(fine, "f")), IsEmpty()) << fine;
+    }
+}
+
 TEST(ParseText, OfOtherPeoplesTextIsProblemsOnly) {
     const Parsed parsed = parse_text("# OSU MPI Latency\n8     1.23\n\x1b[31mhello: world\n", "f");
     EXPECT_THAT(parsed.ports, IsEmpty());
