@@ -3,6 +3,7 @@
 
 #include "base/result.hpp"
 #include "base/text.hpp"
+#include "verdict/trust.hpp"
 
 #include <fmt/format.h>
 
@@ -93,6 +94,12 @@ Taken profile_of(const PortCounters &before, const PortCounters &after) {
     return {Profile::ib, errors ? "its InfiniBand error counters" : "nothing that tells: taken for InfiniBand"};
 }
 
+double seconds_between(const PortCounters &before, const PortCounters &after) noexcept {
+    return before.time_ns != 0 && after.time_ns > before.time_ns
+               ? static_cast<double>(after.time_ns - before.time_ns) / 1e9
+               : 0;
+}
+
 /// The data counter that answers for one direction, when it was read and proves nothing.
 const std::pair<const std::string, Delta> *spoilt(const Deltas &deltas, std::initializer_list<const char *> counters) {
     for (const char *counter : counters) {
@@ -127,6 +134,10 @@ public:
         const bool is_switch = known.kind == KeyKind::lid && switches_.contains(owner(known.port));
         result.kind = options_.kind.value_or(is_switch ? PortKind::switch_port : PortKind::hca);
         result.rebooted = !first.boot_id.empty() && !second.boot_id.empty() && first.boot_id != second.boot_id;
+        const double seconds = seconds_between(first, second);
+        if (first.card != nullptr && second.card != nullptr) {
+            distrust_data(result.deltas, std::max(first.card->rate.data_gbps, second.card->rate.data_gbps), seconds);
+        }
         count_bytes(result);
 
         PortRules rules;
@@ -139,9 +150,7 @@ public:
         rules.bytes = result.bytes;
         rules.sent = result.sent;
         rules.received = result.received;
-        if (first.time_ns != 0 && second.time_ns > first.time_ns) {
-            rules.seconds = static_cast<double>(second.time_ns - first.time_ns) / 1e9;
-        }
+        rules.seconds = seconds;
         rules.min_bytes = 1;
         rules.list_live_when_incomplete = false;
         result.verdict = judge_port(result.deltas, rules);
@@ -194,12 +203,12 @@ private:
         if (*result.no_bytes == '\0' || result.verdict.outcome != Outcome::clean) {
             return;
         }
-        // Whoever resets data counters resets the others too; and full ones do not tell whether anything was moved.
+        // Whoever resets data counters resets the others too; the others' reasons only hide how much was moved.
         for (const auto *data : {spoilt_sent(result.deltas), spoilt_received(result.deltas)}) {
             if (data != nullptr) {
-                const bool full = data->second.why == NoDelta::saturated;
+                const bool reset = data->second.why == NoDelta::reset;
                 result.verdict.unread.push_back({data->first, to_string(data->second.why),
-                                                 full ? Layer::congestion : Layer::physical, false});
+                                                 reset ? Layer::physical : Layer::congestion, false});
             }
         }
         std::sort(result.verdict.unread.begin(), result.verdict.unread.end(),

@@ -119,6 +119,26 @@ private:
     std::vector<std::pair<std::string, Reading>> held_;
 };
 
+/// All of the port but its counters, which are many.
+std::shared_ptr<const HcaPort> card_of(const HcaPort &port) {
+    auto card = std::make_shared<HcaPort>();
+    card->device = port.device;
+    card->driver = port.driver;
+    card->number = port.number;
+    card->guid = port.guid;
+    card->lid = port.lid;
+    card->lmc = port.lmc;
+    card->link_layer = port.link_layer;
+    card->state = port.state;
+    card->phys_state = port.phys_state;
+    card->rate = port.rate;
+    card->netdev = port.netdev;
+    card->pci = port.pci;
+    card->model = port.model;
+    card->pcie = port.pcie;
+    return card;
+}
+
 void snapshot(const NodeSnapshot &decoded, std::size_t line, Collector &collector) {
     for (const HcaPort &port : decoded.ports) {
         PortCounters found;
@@ -128,6 +148,8 @@ void snapshot(const NodeSnapshot &decoded, std::size_t line, Collector &collecto
         found.boot_id = decoded.boot_id;
         found.time_ns = decoded.time_ns;
         found.link_layer = port.link_layer;
+        found.node = decoded.node;
+        found.card = card_of(port);
         found.counters = CounterList(port.counters);
         collector.whole(std::move(found));
     }

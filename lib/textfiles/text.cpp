@@ -555,6 +555,8 @@ std::vector<std::string> merge(std::vector<PortCounters> &ports, PortCounters mo
     same->boot_id = same->boot_id.empty() ? more.boot_id : same->boot_id;
     same->time_ns = same->time_ns == 0 ? more.time_ns : same->time_ns;
     same->link_layer = same->link_layer == LinkLayer::unknown ? more.link_layer : same->link_layer;
+    same->node = same->node.empty() ? more.node : same->node;
+    same->card = same->card == nullptr ? more.card : same->card;
     return same->counters.merge(more.counters);
 }
 

@@ -5,6 +5,7 @@
 #include "textfiles/counter_list.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,8 @@ struct PortCounters {
     std::string boot_id; ///< of the node; empty if not known
     std::int64_t time_ns = 0; ///< when it was read, since the epoch; 0: not known
     LinkLayer link_layer = LinkLayer::unknown;
+    std::string node; ///< as a snapshot names it; empty if not known
+    std::shared_ptr<const HcaPort> card; ///< the port as a snapshot tells it, without its counters; null: from elsewhere
     CounterList counters;
 };
 
@@ -50,7 +53,6 @@ struct Parsed {
 /// snapshots. Blank lines, banners and comments are passed over; anything else is a problem with its line. `file` is
 /// named in problems. Hostile bytes are expected.
 Parsed parse_text(std::string_view content, const std::string &file);
-
 
 /// Adds `more` under the port it belongs to. Returns the counters that were there already with another value (the first
 /// one is kept).

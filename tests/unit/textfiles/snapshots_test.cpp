@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/temporary.hpp"
+#include "record/codec.hpp"
+#include "sources/sysfs.hpp"
+#include "textfiles/diff.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+namespace fabric_check::textfiles {
+namespace {
+
+using test::TemporaryDirectory;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr std::int64_t second = 1'000'000'000;
+
+HcaPort infiniband_port(const char *device = "mlx5_0") {
+    HcaPort port;
+    port.device = device;
+    port.driver = "mlx5_core";
+    port.link_layer = LinkLayer::infiniband;
+    port.state = "ACTIVE";
+    port.lid = 12;
+    port.guid = 0x1000;
+    port.rate = link_rate(4, "HDR");
+    port.pcie = {16, 16, 16, 16};
+    for (const char *name : {"SymbolErrorCounter", "LinkErrorRecoveryCounter", "LinkDownedCounter", "PortRcvErrors",
+                             "PortXmitDiscards", "packet_seq_err", "rnr_nak_retry_err", "local_ack_timeout_err"}) {
+        port.counters[name] = Reading::of(5);
+    }
+    for (const char *name : {"PortXmitData", "PortRcvData", "PortXmitPkts", "PortRcvPkts"}) {
+        port.counters[name] = Reading::of(1000, 64);
+    }
+    return port;
+}
+
+/// A node with one port, before and after a minute in which 10 GB went each way.
+class SnapshotPair : public testing::Test {
+protected:
+    SnapshotPair() {
+        for (NodeSnapshot *side : {&before, &after}) {
+            side->node = "node07";
+            side->boot_id = "a";
+            side->ports.push_back(infiniband_port());
+        }
+        before.time_ns = 1000 * second;
+        after.time_ns = 1060 * second;
+        move(after.ports[0]);
+    }
+    static void move(HcaPort &port) {
+        for (const char *name : {"PortXmitData", "PortRcvData"}) {
+            *port.counters[name].value += 2'500'000'000;
+        }
+        for (const char *name : {"PortXmitPkts", "PortRcvPkts"}) {
+            *port.counters[name].value += 3'000'000;
+        }
+    }
+    Diff compare() const {
+        directory_.write("before", encode_snapshot(before));
+        directory_.write("after", encode_snapshot(after));
+        const auto a = load(directory_.path("before")), b = load(directory_.path("after"));
+        EXPECT_TRUE(a.ok() && b.ok());
+        return a.ok() && b.ok() ? diff(*a, *b, options) : Diff{};
+    }
+    NodeSnapshot before, after;
+    DiffOptions options;
+    TemporaryDirectory directory_;
+};
+
+TEST_F(SnapshotPair, OfAHealthyPortAreClean) {
+    const Diff result = compare();
+    EXPECT_EQ(result.verdict, "clean");
+    EXPECT_EQ(result.bytes, 20'000'000'000U);
+}
+TEST_F(SnapshotPair, WithMoreBytesThanTheLinkCarriesAreNotClean) {
+    after.time_ns = before.time_ns + 2 * second;
+    after.ports[0].counters["PortXmitData"] = Reading::of(900'000'000'000'000, 64); // 3.6 PB in 2 s
+    const Diff result = compare();
+    EXPECT_EQ(result.verdict, "unusable");
+    EXPECT_EQ(result.bytes, std::nullopt);
+    EXPECT_THAT(result.ports[0].verdict.detail(), Contains("PortXmitData"));
+    EXPECT_THAT(diff_text(result, false), HasSubstr("implausible"));
+}
+TEST_F(SnapshotPair, WithDataThatStoodStillWhilePacketsMovedAreNotWithoutTraffic) {
+    for (const char *name : {"PortXmitData", "PortRcvData"}) {
+        after.ports[0].counters[name] = before.ports[0].counters[name];
+    }
+    const Diff result = compare();
+    EXPECT_EQ(result.verdict, "unusable");
+    EXPECT_THAT(result.ports[0].verdict.detail(), ElementsAre("PortRcvData", "PortXmitData"));
+    EXPECT_THAT(diff_text(result, false), HasSubstr("frozen"));
+}
+
+} // namespace
+} // namespace fabric_check::textfiles
