@@ -50,6 +50,7 @@ int run(const Context &context, const Options &options) {
     rules.bytes = bytes;
     rules.congestion_per_gb = config->thresholds.congestion_per_gb;
     rules.bars = &config->thresholds.counters;
+    rules.site = &*config;
     const textfiles::Diff diff = textfiles::diff(*before, *after, rules);
     if (context.json) {
         std::cout << textfiles::diff_json(diff);

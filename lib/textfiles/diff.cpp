@@ -3,6 +3,7 @@
 
 #include "base/result.hpp"
 #include "base/text.hpp"
+#include "textfiles/diff_links.hpp"
 #include "verdict/trust.hpp"
 
 #include <fmt/format.h>
@@ -155,10 +156,29 @@ public:
         rules.list_live_when_incomplete = false;
         result.verdict = judge_port(result.deltas, rules);
         correct(result);
+        if (!result.rebooted) {
+            add_links(first, second, result);
+        }
         return result;
     }
 
 private:
+    /// No traffic and no other reading is needed to prove that a link went down or got narrower.
+    void add_links(const PortCounters &before, const PortCounters &after, DiffPort &result) const {
+        result.links = link_findings(before, after, options_.site != nullptr ? &options_.site->policy : nullptr);
+        if (result.links.empty()) {
+            return;
+        }
+        PortVerdict &verdict = result.verdict;
+        for (const Finding &finding : result.links) {
+            verdict.live.push_back({finding.counter, 0, finding.layer, ""});
+        }
+        std::sort(verdict.live.begin(), verdict.live.end(),
+                  [](const LiveCounter &a, const LiveCounter &b) { return a.counter < b.counter; });
+        verdict.outcome = Outcome::live;
+        verdict.layer = Layer::physical;
+    }
+
     void count_bytes(DiffPort &result) const {
         if (options_.bytes) {
             result.bytes = options_.bytes;

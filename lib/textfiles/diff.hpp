@@ -2,7 +2,7 @@
 #pragma once
 
 #include "textfiles/load.hpp"
-#include "verdict/port_verdict.hpp"
+#include "verdict/job_verdict.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -20,6 +20,7 @@ struct DiffOptions {
     std::optional<std::uint64_t> bytes; ///< moved over each port; nullopt: what the data counters say
     double congestion_per_gb = 1000;
     const Bars *bars = nullptr; ///< of single counters; come first
+    const Config *site = nullptr; ///< its policy for links; nullptr: none
 };
 
 struct DiffPort {
@@ -34,6 +35,8 @@ struct DiffPort {
     std::optional<std::uint64_t> sent, received; ///< nullopt where not known, or where --bytes was given
     const char *no_bytes = "";                   ///< why bytes are not known: "reset", "saturated"
     bool rebooted = false;                       ///< between the readings
+    /// "width", "speed", "state", "pcie" of two snapshots; each is in the verdict's `live`, too, as a physical finding.
+    std::vector<Finding> links;
 };
 
 struct Diff {

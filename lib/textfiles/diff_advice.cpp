@@ -79,6 +79,13 @@ private:
     }
 
     void physical() {
+        if (named("pcie")) {
+            say("Reseat the card in its slot, and look whether the slot and the BIOS give it all lanes at full speed "
+                "(lspci -vv, LnkCap and LnkSta).");
+            if (blamed_.size() == 1) {
+                return;
+            }
+        }
         say("Look at both ends of this link with mlxlink or mstlink (optics, signal, bit errors), swap the cable, and "
             "repeat: errors that go with the cable are the cable's, errors that stay are the port's.");
         if (named("LinkDowned")) {

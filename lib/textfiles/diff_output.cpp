@@ -67,13 +67,22 @@ std::string profile_name(std::optional<Profile> profile) {
     return profile ? std::string(to_string(*profile)) : "mixed";
 }
 
-Json live_details(const PortVerdict &verdict) {
+/// What there is to say of a link; nullptr: `counter` is a counter.
+const Finding *link_finding(const DiffPort &port, const std::string &counter) {
+    const auto at = std::find_if(port.links.begin(), port.links.end(),
+                                 [&](const Finding &finding) { return finding.counter == counter; });
+    return at == port.links.end() ? nullptr : &*at;
+}
+
+Json live_details(const DiffPort &port) {
     Json list = Json::array();
-    for (const LiveCounter &counter : verdict.live) {
+    for (const LiveCounter &counter : port.verdict.live) {
+        const Finding *link = link_finding(port, counter.counter);
         list.push_back(Json{{"counter", clean(counter.counter)},
                             {"delta", counter.delta},
                             {"layer", to_string(counter.layer)},
-                            {"bar", counter.bar}});
+                            {"bar", counter.bar},
+                            {"note", link != nullptr ? clean(link->note) : std::string()}});
     }
     return list;
 }
@@ -114,6 +123,10 @@ std::string port_text(const DiffPort &port) {
     std::string out = fmt::format("{}: {}, {}, judged as {} ({})\n", port.port.empty() ? "port" : printable(port.port),
                                   port.verdict.word(), bytes_text(port), to_string(port.profile), port.profile_from);
     for (const LiveCounter &counter : port.verdict.live) {
+        if (const Finding *link = link_finding(port, counter.counter)) {
+            out += fmt::format("  {:<28} {:>14}  physical: {}\n", counter.counter, "", printable(link->note));
+            continue;
+        }
         out += counter_text(counter.counter, fmt::format("+{}", counter.delta),
                             fmt::format("{} ({})", to_string(counter.layer), bar_text(counter)));
     }
@@ -166,7 +179,7 @@ std::string diff_json(const Diff &diff) {
                              {"driver", clean(port.driver)},
                              {"detail", names(port.verdict.detail(), "")},
                              {"live", live_names(port.verdict, "")},
-                             {"live_details", live_details(port.verdict)},
+                             {"live_details", live_details(port)},
                              {"unreadable", unreadable(port.verdict, "")},
                              {"bytes", number(port.bytes)},
                              {"sent", number(port.sent)},

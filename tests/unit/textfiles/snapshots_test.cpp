@@ -96,5 +96,54 @@ TEST_F(SnapshotPair, WithDataThatStoodStillWhilePacketsMovedAreNotWithoutTraffic
     EXPECT_THAT(diff_text(result, false), HasSubstr("frozen"));
 }
 
+TEST_F(SnapshotPair, OfALinkThatGotNarrowerArePhysical) {
+    after.ports[0].rate = link_rate(1, "HDR");
+    const Diff result = compare();
+    EXPECT_EQ(result.verdict, "physical");
+    EXPECT_EQ(exit_code(result), 1);
+    EXPECT_THAT(result.ports[0].verdict.detail(), ElementsAre("width"));
+    EXPECT_THAT(diff_text(result, false), HasSubstr("physical: 4X at start, 1X at end"));
+    const auto json = nlohmann::json::parse(diff_json(result));
+    EXPECT_EQ(json["live"], nlohmann::json::array({"width"}));
+    EXPECT_EQ(json["ports"][0]["live_details"][0]["note"], "4X at start, 1X at end");
+}
+TEST_F(SnapshotPair, OfALinkThatGotSlowerArePhysical) {
+    after.ports[0].rate = link_rate(4, "EDR");
+    EXPECT_THAT(compare().ports[0].verdict.detail(), ElementsAre("speed"));
+}
+TEST_F(SnapshotPair, OfALinkThatWentDownArePhysicalWithoutTraffic) {
+    after.ports[0].counters = before.ports[0].counters;
+    after.ports[0].state = "DOWN";
+    const Diff result = compare();
+    EXPECT_EQ(result.verdict, "physical");
+    EXPECT_THAT(result.ports[0].verdict.detail(), ElementsAre("state"));
+    EXPECT_THAT(diff_text(result, false), HasSubstr("ACTIVE at start, DOWN at end"));
+}
+TEST_F(SnapshotPair, OfALinkThatWentDownArePhysicalWhateverElseCouldNotBeRead) {
+    after.ports[0].counters.erase("PortRcvErrors");
+    after.ports[0].state = "DOWN";
+    EXPECT_EQ(compare().verdict, "physical");
+}
+TEST_F(SnapshotPair, OfASlotThatLostLanesArePhysicalAndNoCablesFault) {
+    after.ports[0].pcie.lanes = 8;
+    const Diff result = compare();
+    EXPECT_THAT(result.ports[0].verdict.detail(), ElementsAre("pcie"));
+    const std::string text = diff_text(result, false);
+    EXPECT_THAT(text, HasSubstr("16x 16 GT/s at start, 8x 16 GT/s at end"));
+    EXPECT_THAT(text, HasSubstr("Reseat the card"));
+    EXPECT_THAT(text, Not(HasSubstr("swap the cable")));
+}
+TEST_F(SnapshotPair, BelowTheSitesPolicyArePhysicalThoughNothingChanged) {
+    Config site;
+    site.policy = {"4X", "NDR", "16x 32GT/s"};
+    options.site = &site;
+    EXPECT_THAT(compare().ports[0].verdict.detail(), ElementsAre("pcie", "speed"));
+}
+TEST_F(SnapshotPair, AcrossARebootSayNothingOfLinks) {
+    after.boot_id = "b";
+    after.ports[0].rate = link_rate(1, "HDR");
+    EXPECT_EQ(compare().verdict, "incomplete");
+}
+
 } // namespace
 } // namespace fabric_check::textfiles
