@@ -3,13 +3,13 @@
 
 #include "base/result.hpp"
 #include "base/text.hpp"
+#include "textfiles/diff_kind.hpp"
 #include "textfiles/diff_links.hpp"
 #include "verdict/trust.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 
@@ -25,74 +25,6 @@ ByName by_name(const Loaded &loaded) {
         ports.emplace(port.port, &port);
     }
     return ports;
-}
-
-/// "lid 4:25" -> "lid 4": what several ports of one switch have in common.
-std::string owner(const std::string &port) {
-    return port.substr(0, port.rfind(':'));
-}
-
-/// LIDs that show several ports: a card's port has a LID of its own, so these are switches. Names of nodes say nothing:
-/// a card with two ports has one.
-std::set<std::string> switches(const Loaded &before, const Loaded &after) {
-    std::map<std::string, std::set<std::string>> ports_of;
-    for (const Loaded *side : {&before, &after}) {
-        for (const PortCounters &port : side->ports) {
-            if (port.kind == KeyKind::lid) {
-                ports_of[owner(port.port)].insert(port.port);
-            }
-        }
-    }
-    std::set<std::string> found;
-    for (const auto &[name, ports] : ports_of) {
-        const bool any_above_two = std::any_of(ports.begin(), ports.end(), [](const std::string &port) {
-            return parse_u64(std::string_view(port).substr(port.rfind(':') + 1)).value_or(0) > 2;
-        });
-        const bool by_lid = name.find("lid ") != std::string::npos;
-        if (any_above_two || (by_lid && ports.size() > 1)) {
-            found.insert(name);
-        }
-    }
-    return found;
-}
-
-/// Drivers name their devices after themselves, unless udev renames them.
-std::string_view driver_of(const std::string &port) {
-    struct Known {
-        std::string_view prefix, driver;
-    };
-    static constexpr std::array known{Known{"mlx5_", "mlx5_core"}, Known{"mlx4_", "mlx4_core"},
-                                      Known{"bnxt_re", "bnxt_en"}, Known{"hfi1_", "hfi1"},
-                                      Known{"irdma", "irdma"},     Known{"i40iw", "i40iw"},
-                                      Known{"efa_", "efa"}};
-    const std::string_view device = std::string_view(port).substr(port.rfind('/') + 1);
-    const auto at =
-        std::find_if(known.begin(), known.end(), [&](const Known &k) { return device.starts_with(k.prefix); });
-    return at == known.end() ? std::string_view() : at->driver;
-}
-
-struct Taken {
-    Profile profile;
-    const char *from;
-};
-
-/// By what the port's counters are of.
-Taken profile_of(const PortCounters &before, const PortCounters &after) {
-    const LinkLayer layer = after.link_layer != LinkLayer::unknown ? after.link_layer : before.link_layer;
-    if (layer != LinkLayer::unknown) {
-        return {layer == LinkLayer::ethernet ? Profile::roce : Profile::ib, "the port's link layer"};
-    }
-    bool errors = false;
-    for (const PortCounters *side : {&after, &before}) {
-        for (const NamedReading &counter : side->counters) {
-            const CounterInfo *row = find_counter(counter.name);
-            if (row != nullptr && row->source == CounterSource::ethtool) {
-                return {Profile::roce, "its ethtool counters"};
-            }
-            errors = errors || (row != nullptr && row->source == CounterSource::pma && row->has(switch_ib));
-        }
-    }
-    return {Profile::ib, errors ? "its InfiniBand error counters" : "nothing that tells: taken for InfiniBand"};
 }
 
 double seconds_between(const PortCounters &before, const PortCounters &after) noexcept {
@@ -125,13 +57,13 @@ public:
         DiffPort result;
         result.port = name;
         result.deltas = deltas_of(first.counters.map(), second.counters.map());
-        result.driver = !second.driver.empty() ? second.driver : first.driver;
-        if (result.driver.empty() && known.kind == KeyKind::device) {
-            result.driver = driver_of(known.port);
-        }
-        const Taken taken = options_.profile ? Taken{*options_.profile, "given"} : profile_of(first, second);
+        result.driver = driver_of(first, second);
+        const TakenProfile taken =
+            options_.profile ? TakenProfile{*options_.profile, "given"} : profile_of(first, second, result.driver);
         result.profile = taken.profile;
         result.profile_from = taken.from;
+        result.profile_told = taken.told;
+        result.profile_given = options_.profile.has_value();
         const bool is_switch = known.kind == KeyKind::lid && switches_.contains(owner(known.port));
         result.kind = options_.kind.value_or(is_switch ? PortKind::switch_port : PortKind::hca);
         result.rebooted = !first.boot_id.empty() && !second.boot_id.empty() && first.boot_id != second.boot_id;

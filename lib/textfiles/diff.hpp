@@ -27,8 +27,9 @@ struct DiffPort {
     std::string port; ///< as the files name it; may be empty when there is one
     Profile profile = Profile::ib;
     const char *profile_from = ""; ///< why that one: "given", "the port's link layer", ...
+    bool profile_given = false, profile_told = true; ///< by --profile; by anything at all
     PortKind kind = PortKind::hca;
-    std::string driver; ///< empty: not known
+    std::string driver; ///< as read, or by device name or counters; empty: not known
     PortVerdict verdict;
     Deltas deltas;
     std::optional<std::uint64_t> bytes;          ///< transmitted and received
