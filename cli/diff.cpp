@@ -3,7 +3,9 @@
 #include "base/text.hpp"
 #include "command.hpp"
 #include "config/config.hpp"
+#include "report/report.hpp"
 
+#include <ctime>
 #include <iostream>
 #include <memory>
 #include <unistd.h>
@@ -51,6 +53,7 @@ int run(const Context &context, const Options &options) {
     rules.congestion_per_gb = config->thresholds.congestion_per_gb;
     rules.bars = &config->thresholds.counters;
     rules.site = &*config;
+    rules.now = std::time(nullptr);
     const textfiles::Diff diff = textfiles::diff(*before, *after, rules);
     if (context.json) {
         std::cout << textfiles::diff_json(diff);
@@ -58,7 +61,7 @@ int run(const Context &context, const Options &options) {
         for (const std::string &problem : diff.problems) {
             fail(0, printable(problem));
         }
-        std::cout << textfiles::diff_text(diff, use_colour(STDOUT_FILENO));
+        std::cout << textfiles::diff_text(diff, use_colour(STDOUT_FILENO), text_columns(STDOUT_FILENO));
     }
     return textfiles::exit_code(diff);
 }

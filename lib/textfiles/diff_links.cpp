@@ -5,7 +5,48 @@
 #include "verdict/links.hpp"
 #include "verdict/port_use.hpp"
 
+#include <fmt/format.h>
+
 namespace fabric_check::textfiles {
+
+namespace {
+
+OtherPort other(const char *what, const std::string &before, const std::string &after) {
+    return {what, fmt::format("BEFORE is of {}, AFTER of {}", before, after)};
+}
+
+/// The host's name without its domain.
+std::string host_of(const std::string &node) { return node.substr(0, node.find('.')); }
+
+/// "node07/lid 4:25" -> "lid 4:25"; quotes and blanks may be in the names of switches.
+std::string last_part(const std::string &name) { return name.substr(name.rfind('/') + 1); }
+
+bool is_by_lid(const std::string &name) { return name.starts_with("lid "); }
+
+} // namespace
+
+OtherPort other_port(const PortCounters &before, const PortCounters &after) {
+    if (before.card != nullptr && after.card != nullptr && before.card->guid != 0 && after.card->guid != 0) {
+        return before.card->guid == after.card->guid
+                   ? OtherPort{}
+                   : other("guid", fmt::format("{:#018x}", before.card->guid), fmt::format("{:#018x}", after.card->guid));
+    }
+    if (!before.node.empty() && !after.node.empty() && host_of(before.node) != host_of(after.node)) {
+        return other("node", before.node, after.node);
+    }
+    if (before.kind == KeyKind::lid && after.kind == KeyKind::lid) {
+        const std::string a = last_part(before.port), b = last_part(after.port);
+        const bool comparable = is_by_lid(a) == is_by_lid(b);
+        if (comparable && a != b) {
+            return other(is_by_lid(a) ? "lid" : "port", a, b);
+        }
+        // A switch by its name and by its LID still has the same ports.
+        if (a.substr(a.rfind(':') + 1) != b.substr(b.rfind(':') + 1)) {
+            return other("port", a, b);
+        }
+    }
+    return {};
+}
 
 std::vector<Finding> link_findings(const PortCounters &before, const PortCounters &after, const Config::Policy *policy) {
     std::vector<Finding> findings;

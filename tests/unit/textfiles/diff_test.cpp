@@ -280,6 +280,47 @@ TEST_F(DiffTest, ComparesTheOnlyPortsWhateverTheirNamesAndSaysSo) {
     EXPECT_THAT(result.problems, ElementsAre(HasSubstr("different ports, mlx5_0:1 and mlx5_9:1")));
 }
 
+TEST_F(DiffTest, OfTwoLidsExoneratesNeither) {
+    const auto at = [](const char *lid) {
+        std::string text = std::string("# Port counters: Lid ") + lid + " port 3 (CapMask: 0)\n";
+        for (const char *name : {"SymbolErrorCounter", "LinkErrorRecoveryCounter", "LinkDownedCounter", "PortRcvErrors",
+                                 "PortXmitDiscards"}) {
+            text += std::string(name) + ":..0\n";
+        }
+        return text;
+    };
+    directory_.write("before", at("4"));
+    directory_.write("after", at("5"));
+    const Diff result = compare(terabyte, false);
+    EXPECT_EQ(result.verdict, "incomplete");
+    EXPECT_EQ(result.ports.at(0).verdict.unread.at(0).reason, "BEFORE is of lid 4:3, AFTER of lid 5:3");
+}
+TEST_F(DiffTest, WrapsItsLines) {
+    Values after = healthy();
+    after["packet_seq_err"] += 12000;
+    const std::string text = diff_text(run(healthy(), after), false, 70);
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = text.find('\n', at);
+        EXPECT_LE(end - at, 80U) << text.substr(at, end - at);
+        at = end + 1;
+    }
+}
+TEST_F(DiffTest, PrintsWhatMovedOnAnIncompletePort) {
+    const char *const text = "NIC statistics:\n  rx_prio3_pause: 1\n  rx_discards_phy: %\n  rx_prio3_buf_discard: %\n";
+    for (const char *side : {"before", "after"}) {
+        std::string filled = text;
+        for (std::size_t at = 0; (at = filled.find('%')) != std::string::npos;) {
+            filled[at] = side[0] == 'b' ? '1' : '5';
+        }
+        directory_.write(side, filled);
+    }
+    const Diff result = compare(terabyte, false);
+    EXPECT_EQ(result.verdict, "incomplete");
+    EXPECT_THAT(live(result), IsEmpty());
+    EXPECT_THAT(diff_text(result, false), testing::ContainsRegex("rx_discards_phy +\\+4  moved, not judged"));
+    EXPECT_THAT(diff_text(result, false), testing::ContainsRegex("rx_prio3_buf_discard +\\+4  moved, not judged"));
+}
+
 TEST(Load, NamesAPathThatIsNotThere) {
     const auto result = load("/nonexistent/before");
     ASSERT_FALSE(result.ok());

@@ -145,5 +145,125 @@ TEST_F(SnapshotPair, AcrossARebootSayNothingOfLinks) {
     EXPECT_EQ(compare().verdict, "incomplete");
 }
 
+/// An Ethernet port for management: no RDMA, and counters of another profile are missing.
+HcaPort idle_port() {
+    HcaPort port;
+    port.device = "mlx5_9";
+    port.driver = "mlx5_core";
+    port.link_layer = LinkLayer::ethernet;
+    port.state = "ACTIVE";
+    port.netdev = "eno1";
+    for (const char *name : {"rx_write_requests", "rx_discards_phy", "rx_crc_errors_phy"}) {
+        port.counters[name] = Reading::of(5);
+    }
+    return port;
+}
+class SeveralPorts : public SnapshotPair {
+protected:
+    SeveralPorts() {
+        before.ports.push_back(idle_port());
+        after.ports.push_back(idle_port());
+        *after.ports[1].counters["rx_discards_phy"].value += 3; // of whatever else uses it
+    }
+};
+TEST_F(SeveralPorts, WithoutUseDoNotHideThoseInUse) {
+    *after.ports[0].counters["packet_seq_err"].value += 1;
+    const Diff result = compare();
+    EXPECT_EQ(result.verdict, "transport-retry");
+    EXPECT_EQ(result.profile, Profile::ib);
+    EXPECT_FALSE(result.ports.at(1).counts);
+    EXPECT_THAT(diff_text(result, false), HasSubstr("does not count: no RDMA on it"));
+    const auto json = nlohmann::json::parse(diff_json(result));
+    EXPECT_EQ(json["ports"][1]["counts"], false);
+    EXPECT_EQ(json["unreadable"].size(), 0U);
+}
+TEST_F(SeveralPorts, WithoutUseAreStillToldOfBrokenLinks) {
+    *after.ports[1].counters["rx_crc_errors_phy"].value += 1;
+    const Diff result = compare();
+    EXPECT_EQ(result.verdict, "physical");
+    EXPECT_THAT(blamed(result.ports.at(1), "physical"), ElementsAre("rx_crc_errors_phy"));
+}
+TEST_F(SeveralPorts, ThatTheSiteExcludesSayNothing) {
+    *after.ports[1].counters["rx_crc_errors_phy"].value += 1;
+    *after.ports[1].counters["rx_write_requests"].value += 1;
+    Config site;
+    site.ports.exclude = {"eno*"};
+    options.site = &site;
+    const Diff result = compare();
+    EXPECT_EQ(result.verdict, "clean");
+    EXPECT_THAT(diff_text(result, false), HasSubstr("excluded as eno*"));
+}
+TEST_F(SeveralPorts, OfWhichAllAreExcludedAreJudgedAllTheSame) {
+    Config site;
+    site.ports.exclude = {"mlx5_*"};
+    options.site = &site;
+    *after.ports[0].counters["packet_seq_err"].value += 1;
+    EXPECT_NE(compare().verdict, "clean");
+}
+TEST_F(SeveralPorts, ThatAreDownOnBothSidesDoNotCount) {
+    for (NodeSnapshot *side : {&before, &after}) {
+        side->ports[1] = infiniband_port("mlx5_1");
+        side->ports[1].state = "DOWN";
+        side->ports[1].counters.erase("PortRcvErrors");
+    }
+    EXPECT_EQ(compare().verdict, "clean");
+}
+TEST_F(SnapshotPair, GiveTheSameExitCodeWhateverIsGoneInAfter) {
+    *after.ports[0].counters["SymbolErrorCounter"].value += 4;
+    after.ports[0].counters["packet_seq_err"] = Reading::of(0);
+    const Diff alone = compare();
+    EXPECT_EQ(alone.verdict, "unusable");
+    EXPECT_EQ(alone.rest, "physical");
+    before.ports.push_back(infiniband_port("mlx5_1"));
+    const Diff both = compare();
+    EXPECT_EQ(exit_code(both), exit_code(alone));
+    EXPECT_EQ(both.rest, "physical");
+    EXPECT_THAT(diff_text(both, false), HasSubstr("All the same physical is live: node07/mlx5_0:1 SymbolErrorCounter"));
+    EXPECT_EQ(nlohmann::json::parse(diff_json(both))["rest"], "physical");
+}
+TEST_F(SnapshotPair, WithABarPerHourAndNoTimeStillTellWhatIsBelow) {
+    before.time_ns = after.time_ns = 0;
+    Bars bars;
+    bars["packet_seq_err"].per_hour = 10;
+    options.bars = &bars;
+    *after.ports[0].counters["packet_seq_err"].value += 5;
+    EXPECT_EQ(compare().verdict, "unusable");
+    *after.ports[0].counters["SymbolErrorCounter"].value += 5;
+    EXPECT_EQ(compare().verdict, "physical");
+}
+
+TEST_F(SnapshotPair, AtAKnownLinkShowWhatTheSiteKnowsAndDecideByTheRest) {
+    Config site;
+    site.known["node07/mlx5_0:1"] = {"NET-7", 2000};
+    options.site = &site;
+    *after.ports[0].counters["SymbolErrorCounter"].value += 5;
+    after.ports[0].rate = link_rate(1, "HDR");
+    Diff result = compare();
+    EXPECT_EQ(result.verdict, "clean");
+    EXPECT_THAT(diff_text(result, false), HasSubstr("4X at start, 1X at end; known: NET-7"));
+    EXPECT_EQ(nlohmann::json::parse(diff_json(result))["ports"][0]["known"].size(), 2U);
+    *after.ports[0].counters["packet_seq_err"].value += 5;
+    EXPECT_EQ(compare().verdict, "transport-retry");
+    site.known["node07/mlx5_0:1"].until = 1060;
+    result = compare();
+    EXPECT_EQ(result.verdict, "physical");
+    EXPECT_THAT(diff_text(result, false), HasSubstr("known as NET-7, which has expired"));
+}
+
+TEST_F(SnapshotPair, OfTwoPortsExonerateNeither) {
+    after.ports[0].guid = 0x2000;
+    Diff result = compare();
+    EXPECT_EQ(result.verdict, "incomplete");
+    EXPECT_THAT(result.ports[0].verdict.unread.at(0).reason, HasSubstr("BEFORE is of 0x0000000000001000, AFTER of "));
+    before.ports[0].guid = after.ports[0].guid = 0;
+    after.node = "node08";
+    result = compare();
+    EXPECT_EQ(result.verdict, "incomplete");
+    EXPECT_EQ(result.ports[0].verdict.unread.at(0).reason, "BEFORE is of node07, AFTER of node08");
+    EXPECT_THAT(result.problems, IsEmpty());
+    after.node = "node07.cluster";
+    EXPECT_EQ(compare().verdict, "clean");
+}
+
 } // namespace
 } // namespace fabric_check::textfiles
