@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace fabric_check::textfiles {
 
@@ -101,6 +103,23 @@ std::optional<Profile> common_profile(const std::vector<DiffPort> &ports) {
 }
 
 } // namespace
+
+Status check_inputs(const std::string &before, const std::string &after) {
+    const auto is_input = [](const std::string &path) { return path == standard_input; };
+    const auto look = [&](const std::string &path, struct stat &info) {
+        return (is_input(path) ? ::fstat(STDIN_FILENO, &info) : ::stat(path.c_str(), &info)) == 0;
+    };
+    struct stat a {}, b {}, input {};
+    const bool same = look(before, a) && look(after, b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    const bool again = S_ISREG(a.st_mode) || S_ISDIR(a.st_mode); // opened by name it is read from its start
+    if (!(is_input(before) && is_input(after)) && (!same || again)) {
+        return {};
+    }
+    const bool from_input = is_input(before) || is_input(after) ||
+                            (::fstat(STDIN_FILENO, &input) == 0 && input.st_dev == a.st_dev && input.st_ino == a.st_ino);
+    return Error{Errc::usage, from_input ? "diff: BEFORE and AFTER cannot both be standard input"
+                                         : "diff: BEFORE and AFTER are the same pipe: " + printable(before)};
+}
 
 Status check_order(const Loaded &before, const Loaded &after) {
     const ByName first = by_name(before), second = by_name(after);

@@ -68,6 +68,8 @@ struct Diff {
     std::vector<std::string> problems;  ///< "FILE:LINE: what", as found while reading
 };
 
+/// An error when both name one thing that can be read once only: standard input, a pipe.
+Status check_inputs(const std::string &before, const std::string &after);
 /// An error when the snapshots' own times say that `after` was taken first.
 Status check_order(const Loaded &before, const Loaded &after);
 

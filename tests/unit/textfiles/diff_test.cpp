@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 namespace fabric_check::textfiles {
 namespace {
@@ -294,6 +295,18 @@ TEST_F(DiffTest, OfTwoLidsExoneratesNeither) {
     const Diff result = compare(terabyte, false);
     EXPECT_EQ(result.verdict, "incomplete");
     EXPECT_EQ(result.ports.at(0).verdict.unread.at(0).reason, "BEFORE is of lid 4:3, AFTER of lid 5:3");
+}
+TEST(Inputs, ThatAreReadOnceCannotBeBothReadings) {
+    const TemporaryDirectory directory;
+    const std::string pipe = directory.path("pipe"), file = directory.write("file", "x");
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    const Status same = check_inputs(pipe, pipe);
+    ASSERT_FALSE(same.ok());
+    EXPECT_EQ(same.error().message, "diff: BEFORE and AFTER are the same pipe: " + pipe);
+    EXPECT_FALSE(check_inputs("-", "-").ok());
+    EXPECT_TRUE(check_inputs(file, file).ok());
+    EXPECT_TRUE(check_inputs(file, pipe).ok());
+    EXPECT_TRUE(check_inputs("/nonexistent", "/nonexistent").ok()) << "reading it tells what is wrong";
 }
 TEST_F(DiffTest, WrapsItsLines) {
     Values after = healthy();
