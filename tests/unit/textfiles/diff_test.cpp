@@ -334,6 +334,86 @@ TEST_F(DiffTest, PrintsWhatMovedOnAnIncompletePort) {
     EXPECT_THAT(diff_text(result, false), testing::ContainsRegex("rx_prio3_buf_discard +\\+4  moved, not judged"));
 }
 
+/// What diff says to do next about two files.
+class NextSteps : public DiffTest {
+protected:
+    static std::string pma(const std::string &value, int port = 3, bool all = true) {
+        std::string text = "# Port counters: Lid 4 port " + std::to_string(port) + " (CapMask: 0)\n";
+        for (const char *name : {"SymbolErrorCounter", "LinkErrorRecoveryCounter", "LinkDownedCounter", "PortRcvErrors"}) {
+            text += std::string(name) + ":.." + value + "\n";
+        }
+        return text + (all ? "PortXmitDiscards:.." + value + "\n" : "");
+    }
+    std::string next(const std::string &before, const std::string &after, std::optional<Profile> profile = {}) const {
+        directory_.write("before", before);
+        directory_.write("after", after);
+        DiffOptions options;
+        options.profile = profile;
+        options.bytes = terabyte;
+        std::string all;
+        for (const std::string &step : next_steps(diff(loaded("before"), loaded("after"), options))) {
+            all += step + "\n";
+        }
+        return all;
+    }
+};
+TEST_F(NextSteps, NamePlainPerfqueryForWhatTheClassicSetHas) {
+    const std::string text = next(pma("1", 3, false), pma("1", 3, false));
+    EXPECT_THAT(text, HasSubstr("add plain `perfquery` LID PORT, which shows PortXmitDiscards"));
+    EXPECT_THAT(text, HasSubstr("ibqueryerrors shows only what is above its thresholds"));
+}
+TEST_F(NextSteps, OfASwitchPortNameNoHostsCountersAndItsOwnReset) {
+    const std::string whole = next(pma("1"), pma("1"), Profile::ib);
+    EXPECT_THAT(whole, HasSubstr("judge it without --profile"));
+    EXPECT_THAT(whole, testing::Not(HasSubstr("hw_counters")));
+    EXPECT_THAT(next(pma("255"), pma("255")), HasSubstr("`fabric-check reset --pegged` lists such fields"));
+}
+TEST_F(NextSteps, OfALidWithoutRetriesAskWhetherItIsASwitch) {
+    EXPECT_THAT(next(pma("1", 1), pma("1", 1)), HasSubstr("--kind switch"));
+}
+TEST_F(NextSteps, NameTheInputThatLacksSomething) {
+    const std::string line = "link mlx5_0/1 packet_seq_err 5 rnr_nak_retry_err 1\n";
+    const std::string text = next(line, line);
+    EXPECT_THAT(text, HasSubstr("hw_counters were read and do not show all (missing: local_ack_timeout_err)"));
+    EXPECT_THAT(text, testing::Not(HasSubstr("perfquery and ethtool show none")));
+}
+TEST_F(NextSteps, OfHwCountersAloneTellBothWays) {
+    const std::string line = "link mlx5_0/1 packet_seq_err 5 rnr_nak_retry_err 1 local_ack_timeout_err 1 rp_cnp_handled ";
+    const std::string text = next(line + "1\n", line + "5\n");
+    EXPECT_THAT(text, HasSubstr("(rp_cnp_handled moved, which is RoCE's)"));
+    EXPECT_THAT(text, HasSubstr("--profile roce and add `ethtool -S`"));
+    EXPECT_THAT(text, HasSubstr("If it is InfiniBand: add plain `perfquery`"));
+}
+TEST_F(NextSteps, OfANetworkDeviceAloneDoNotTellToDropAProfileThatWasNotGiven) {
+    const std::string text = next("NIC statistics:\n rx_discards_phy: 1\n", "NIC statistics:\n rx_discards_phy: 1\n");
+    EXPECT_THAT(text, testing::Not(HasSubstr("without --profile")));
+    EXPECT_THAT(text, HasSubstr("ethtool shows none"));
+}
+TEST_F(NextSteps, SayThatPfcWasSwitchedOff) {
+    const std::string off = "NIC statistics:\n rx_discards_phy: 1\n", on = off + " rx_prio3_pause: 7\n";
+    const std::string text = next(on, off);
+    EXPECT_THAT(text, HasSubstr("PFC was switched off between the readings (rx_prio3_pause"));
+    EXPECT_THAT(text, testing::Not(HasSubstr("same tools")));
+}
+TEST_F(NextSteps, SayThatTheReadingsMayBeSwapped) {
+    EXPECT_THAT(next(pma("9"), pma("1")), HasSubstr("or BEFORE and AFTER are swapped"));
+}
+TEST_F(NextSteps, NameTheirPortsAndBlameNoneForAnother) {
+    const std::string bad = pma("1").replace(pma("1").find("..1"), 3, "..2");
+    std::string lost = pma("1", 4);
+    lost.replace(lost.find("PortXmitDiscards:..1"), 20, "PortXmitDiscards:..9");
+    const std::string text = next(pma("1") + pma("1", 4), bad + lost);
+    EXPECT_THAT(text, HasSubstr("lid 4:3: Look at both ends of this link"));
+    EXPECT_THAT(text, testing::Not(HasSubstr("follows from it")));
+}
+TEST_F(NextSteps, OfErrorsWithoutTrafficDoNotSayThatThereIsNoEvidence) {
+    Values after = healthy();
+    after["SymbolErrorCounter"] += 5;
+    const std::string text = diff_text(run(healthy(), after, 0), false);
+    EXPECT_THAT(text, HasSubstr("they need no traffic"));
+    EXPECT_THAT(text, testing::Not(HasSubstr("no evidence")));
+}
+
 TEST(Load, NamesAPathThatIsNotThere) {
     const auto result = load("/nonexistent/before");
     ASSERT_FALSE(result.ok());

@@ -228,6 +228,7 @@ TEST_F(SnapshotPair, WithABarPerHourAndNoTimeStillTellWhatIsBelow) {
     options.bars = &bars;
     *after.ports[0].counters["packet_seq_err"].value += 5;
     EXPECT_EQ(compare().verdict, "unusable");
+    EXPECT_THAT(next_steps(compare()), ElementsAre(HasSubstr("`fabric-check snapshot` records it")));
     *after.ports[0].counters["SymbolErrorCounter"].value += 5;
     EXPECT_EQ(compare().verdict, "physical");
 }
