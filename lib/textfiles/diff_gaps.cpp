@@ -118,11 +118,12 @@ private:
         });
     }
 
-    /// Is anything of it there, on either side?
+    /// Is anything of it there, on either side? Names that several drivers have, network devices use as well.
     bool has(CounterSource source) const {
         return std::any_of(port_.deltas.begin(), port_.deltas.end(), [source](const auto &delta) {
             const CounterInfo *row = find_counter(delta.first);
-            return row != nullptr && row->source == source;
+            const bool of_any = source == CounterSource::hw_counters && row != nullptr && row->drivers == any_driver;
+            return row != nullptr && row->source == source && !of_any;
         });
     }
 

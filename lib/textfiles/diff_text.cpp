@@ -118,7 +118,9 @@ private:
         }
         for (const Unread &unread : port.verdict.unread) {
             said.insert(unread.counter);
-            counter(unread.counter, "?", unread.reason);
+            // The meaning is not what happened here.
+            const std::string meaning = counter_words(unread.counter);
+            row(unread.counter, "?", unread.reason + (meaning.empty() ? "" : " (would tell: " + meaning + ")"));
         }
         rest(port, said);
     }
