@@ -3,9 +3,12 @@
 #include "base/text.hpp"
 #include "command.hpp"
 #include "config/config.hpp"
+#include "report/report.hpp"
 
+#include <ctime>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <unistd.h>
 
 namespace fabric_check::cli {
@@ -13,17 +16,18 @@ namespace fabric_check::cli {
 namespace {
 
 struct Options {
-    std::string before, after, profile, kind, bytes;
+    std::string before, after, profile, kind;
+    std::optional<std::string> bytes;
 };
 
 int run(const Context &context, const Options &options) {
-    if (options.before == textfiles::standard_input && options.after == textfiles::standard_input) {
-        return fail(exit_status::usage, "diff: BEFORE and AFTER cannot both be standard input");
+    if (const Status inputs = textfiles::check_inputs(options.before, options.after); !inputs) {
+        return fail(exit_status::usage, inputs.error().message);
     }
-    const auto bytes = parse_bytes(options.bytes);
-    if (!bytes && !options.bytes.empty()) {
-        return fail(exit_status::usage,
-                    "diff: --bytes " + options.bytes + ": not an amount; valid: 1000000000000, 1TB, 1.5G");
+    const auto bytes = options.bytes ? parse_bytes(*options.bytes) : std::nullopt;
+    if (options.bytes && !bytes) {
+        return fail(exit_status::usage, "diff: --bytes '" + printable(*options.bytes) +
+                                            "': not an amount; valid: 1000000000000, 1TB, 1.5G");
     }
     const auto config = find_config(context.config_file);
     if (!config) {
@@ -50,6 +54,8 @@ int run(const Context &context, const Options &options) {
     rules.bytes = bytes;
     rules.congestion_per_gb = config->thresholds.congestion_per_gb;
     rules.bars = &config->thresholds.counters;
+    rules.site = &*config;
+    rules.now = std::time(nullptr);
     const textfiles::Diff diff = textfiles::diff(*before, *after, rules);
     if (context.json) {
         std::cout << textfiles::diff_json(diff);
@@ -57,7 +63,7 @@ int run(const Context &context, const Options &options) {
         for (const std::string &problem : diff.problems) {
             fail(0, printable(problem));
         }
-        std::cout << textfiles::diff_text(diff, use_colour(STDOUT_FILENO));
+        std::cout << textfiles::diff_text(diff, use_colour(STDOUT_FILENO), text_columns(STDOUT_FILENO));
     }
     return textfiles::exit_code(diff);
 }
@@ -76,8 +82,9 @@ void add_diff(CLI::App &app, Context &context) {
         ->required()
         ->type_name("");
     command
-        ->add_option("--bytes", options->bytes,
-                     "Bytes moved over each port in between (default: as the data counters say)")
+        ->add_option_function<std::string>(
+            "--bytes", [options](const std::string &given) { options->bytes = given; },
+            "Bytes moved over each port in between (default: as the data counters say)")
         ->type_name("N");
     command
         ->add_option("--profile", options->profile,

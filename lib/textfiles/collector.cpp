@@ -176,6 +176,8 @@ std::vector<std::string> merge(std::vector<PortCounters> &ports, PortCounters mo
     same->boot_id = same->boot_id.empty() ? more.boot_id : same->boot_id;
     same->time_ns = same->time_ns == 0 ? more.time_ns : same->time_ns;
     same->link_layer = same->link_layer == LinkLayer::unknown ? more.link_layer : same->link_layer;
+    same->node = same->node.empty() ? more.node : same->node;
+    same->hca = same->hca == nullptr ? more.hca : same->hca;
     same->apart = same->apart || more.apart;
     return same->counters.merge(more.counters, dispute);
 }

@@ -3,13 +3,17 @@
 
 #include "base/result.hpp"
 #include "base/text.hpp"
+#include "textfiles/diff_kind.hpp"
+#include "textfiles/diff_port.hpp"
+#include "textfiles/diff_ruling.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace fabric_check::textfiles {
 
@@ -25,228 +29,14 @@ ByName by_name(const Loaded &loaded) {
     return ports;
 }
 
-/// "lid 4:25" -> "lid 4": what several ports of one switch have in common.
-std::string owner(const std::string &port) {
-    return port.substr(0, port.rfind(':'));
-}
-
-/// LIDs that show several ports: a card's port has a LID of its own, so these are switches. Names of nodes say nothing:
-/// a card with two ports has one.
-std::set<std::string> switches(const Loaded &before, const Loaded &after) {
-    std::map<std::string, std::set<std::string>> ports_of;
-    for (const Loaded *side : {&before, &after}) {
-        for (const PortCounters &port : side->ports) {
-            if (port.kind == KeyKind::lid) {
-                ports_of[owner(port.port)].insert(port.port);
-            }
-        }
-    }
-    std::set<std::string> found;
-    for (const auto &[name, ports] : ports_of) {
-        const bool any_above_two = std::any_of(ports.begin(), ports.end(), [](const std::string &port) {
-            return parse_u64(std::string_view(port).substr(port.rfind(':') + 1)).value_or(0) > 2;
-        });
-        const bool by_lid = name.find("lid ") != std::string::npos;
-        if (any_above_two || (by_lid && ports.size() > 1)) {
-            found.insert(name);
-        }
-    }
-    return found;
-}
-
-/// Drivers name their devices after themselves, unless udev renames them.
-std::string_view driver_of(const std::string &port) {
-    struct Known {
-        std::string_view prefix, driver;
-    };
-    static constexpr std::array known{Known{"mlx5_", "mlx5_core"}, Known{"mlx4_", "mlx4_core"},
-                                      Known{"bnxt_re", "bnxt_en"}, Known{"hfi1_", "hfi1"},
-                                      Known{"irdma", "irdma"},     Known{"i40iw", "i40iw"},
-                                      Known{"efa_", "efa"}};
-    const std::string_view device = std::string_view(port).substr(port.rfind('/') + 1);
-    const auto at =
-        std::find_if(known.begin(), known.end(), [&](const Known &k) { return device.starts_with(k.prefix); });
-    return at == known.end() ? std::string_view() : at->driver;
-}
-
-struct Taken {
-    Profile profile;
-    const char *from;
-};
-
-/// By what the port's counters are of.
-Taken profile_of(const PortCounters &before, const PortCounters &after) {
-    const LinkLayer layer = after.link_layer != LinkLayer::unknown ? after.link_layer : before.link_layer;
-    if (layer != LinkLayer::unknown) {
-        return {layer == LinkLayer::ethernet ? Profile::roce : Profile::ib, "the port's link layer"};
-    }
-    bool errors = false;
-    for (const PortCounters *side : {&after, &before}) {
-        for (const NamedReading &counter : side->counters) {
-            const CounterInfo *row = find_counter(counter.name);
-            if (row != nullptr && row->source == CounterSource::ethtool) {
-                return {Profile::roce, "its ethtool counters"};
-            }
-            errors = errors || (row != nullptr && row->source == CounterSource::pma && row->has(switch_ib));
-        }
-    }
-    return {Profile::ib, errors ? "its InfiniBand error counters" : "nothing that tells: taken for InfiniBand"};
-}
-
-/// The data counter that answers for one direction, when it was read and proves nothing.
-const std::pair<const std::string, Delta> *spoilt(const Deltas &deltas, std::initializer_list<const char *> counters) {
-    for (const char *counter : counters) {
-        const auto at = deltas.find(counter);
-        if (at != deltas.end() && (at->second.value || !is_missing(at->second.why))) {
-            return at->second.value ? nullptr : &*at;
-        }
-    }
-    return nullptr;
-}
-
-class Differ {
-public:
-    Differ(const Loaded &before, const Loaded &after, const DiffOptions &options)
-        : options_(options), switches_(switches(before, after)) {}
-
-    DiffPort port(const std::string &name, const PortCounters *before, const PortCounters *after) const {
-        static const PortCounters nothing;
-        const PortCounters &first = before != nullptr ? *before : nothing;
-        const PortCounters &second = after != nullptr ? *after : nothing;
-        const PortCounters &known = after != nullptr ? second : first;
-        DiffPort result;
-        result.port = name;
-        result.deltas = deltas_of(first.counters.map(), second.counters.map());
-        result.driver = !second.driver.empty() ? second.driver : first.driver;
-        if (result.driver.empty() && known.kind == KeyKind::device) {
-            result.driver = driver_of(known.port);
-        }
-        const Taken taken = options_.profile ? Taken{*options_.profile, "given"} : profile_of(first, second);
-        result.profile = taken.profile;
-        result.profile_from = taken.from;
-        const bool is_switch = known.kind == KeyKind::lid && switches_.contains(owner(known.port));
-        result.kind = options_.kind.value_or(is_switch ? PortKind::switch_port : PortKind::hca);
-        result.rebooted = !first.boot_id.empty() && !second.boot_id.empty() && first.boot_id != second.boot_id;
-        count_bytes(result);
-
-        PortRules rules;
-        rules.profile = result.profile;
-        rules.kind = result.kind;
-        rules.driver = result.driver;
-        rules.whole_profile = options_.profile || (result.kind == PortKind::hca && result.driver.empty());
-        rules.congestion_per_gb = options_.congestion_per_gb;
-        rules.bars = options_.bars;
-        rules.bytes = result.bytes;
-        rules.sent = result.sent;
-        rules.received = result.received;
-        if (first.time_ns != 0 && second.time_ns > first.time_ns) {
-            rules.seconds = static_cast<double>(second.time_ns - first.time_ns) / 1e9;
-        }
-        rules.min_bytes = 1;
-        rules.list_live_when_incomplete = false;
-        result.verdict = judge_port(result.deltas, rules);
-        correct(result);
-        return result;
-    }
-
-private:
-    void count_bytes(DiffPort &result) const {
-        if (options_.bytes) {
-            result.bytes = options_.bytes;
-            return;
-        }
-        const auto sent = xmit_bytes(result.deltas), received = rcv_bytes(result.deltas);
-        const auto *no_sent = spoilt_sent(result.deltas), *no_received = spoilt_received(result.deltas);
-        if (no_sent != nullptr || no_received != nullptr) {
-            result.no_bytes = to_string((no_sent != nullptr ? no_sent : no_received)->second.why);
-            result.sent = sent;
-            result.received = received;
-            return;
-        }
-        if (sent && received) {
-            result.sent = sent;
-            result.received = received;
-        }
-        if (sent || received) {
-            std::uint64_t sum = 0;
-            result.bytes =
-                __builtin_add_overflow(sent.value_or(0), received.value_or(0), &sum) ? UINT64_MAX : sum;
-        }
-    }
-
-    static const std::pair<const std::string, Delta> *spoilt_sent(const Deltas &deltas) {
-        return spoilt(deltas, {"PortXmitData", "tx_vport_rdma_unicast_bytes", "tx_bytes_phy"});
-    }
-    static const std::pair<const std::string, Delta> *spoilt_received(const Deltas &deltas) {
-        return spoilt(deltas, {"PortRcvData", "rx_vport_rdma_unicast_bytes", "rx_bytes_phy"});
-    }
-
-    /// What the counters alone do not tell.
-    static void correct(DiffPort &result) {
-        if (result.rebooted) {
-            // Counters of the host began anew, and a link that went down went down with it.
-            result.verdict.outcome = Outcome::incomplete;
-            result.verdict.live.clear();
-            result.verdict.layer = Layer::ungraded;
-            result.verdict.unread = {{"boot_id", "rebooted", Layer::physical, true}};
-            return;
-        }
-        if (*result.no_bytes == '\0' || result.verdict.outcome != Outcome::clean) {
-            return;
-        }
-        // Whoever resets data counters resets the others too; and full ones do not tell whether anything was moved.
-        for (const auto *data : {spoilt_sent(result.deltas), spoilt_received(result.deltas)}) {
-            if (data != nullptr) {
-                const bool full = data->second.why == NoDelta::saturated;
-                result.verdict.unread.push_back({data->first, to_string(data->second.why),
-                                                 full ? Layer::congestion : Layer::physical, false});
-            }
-        }
-        std::sort(result.verdict.unread.begin(), result.verdict.unread.end(),
-                  [](const Unread &a, const Unread &b) { return a.counter < b.counter; });
-        result.verdict.outcome = Outcome::unusable;
-    }
-
-    const DiffOptions &options_;
-    std::set<std::string> switches_;
-};
-
 std::optional<std::uint64_t> all_bytes(const std::vector<DiffPort> &ports) {
     std::uint64_t sum = 0;
     for (const DiffPort &port : ports) {
-        if (!port.bytes || __builtin_add_overflow(sum, *port.bytes, &sum)) {
+        if (port.counts && (!port.bytes || __builtin_add_overflow(sum, *port.bytes, &sum))) {
             return std::nullopt;
         }
     }
     return sum;
-}
-
-/// The word for several ports together.
-std::string overall(const std::vector<DiffPort> &ports) {
-    if (ports.size() == 1) {
-        return ports.front().verdict.word();
-    }
-    Layer live = Layer::ungraded, unread = Layer::ungraded;
-    bool missing = false, traffic = false;
-    for (const DiffPort &port : ports) {
-        traffic = traffic || port.verdict.outcome != Outcome::no_traffic;
-        for (const LiveCounter &counter : port.verdict.live) {
-            const bool counts = port.verdict.outcome != Outcome::no_traffic || counter.layer == Layer::physical;
-            live = counts ? std::min(live, counter.layer) : live;
-        }
-        for (const Unread &counter : port.verdict.unread) {
-            missing =
-                counter.layer < unread ? counter.missing : (missing || (counter.layer == unread && counter.missing));
-            unread = std::min(unread, counter.layer);
-        }
-    }
-    if (unread < live) {
-        return missing ? "incomplete" : "unusable";
-    }
-    if (live != Layer::ungraded) {
-        return std::string(to_string(live));
-    }
-    return traffic ? "clean" : "no-traffic";
 }
 
 /// "node07/" when all names of a side begin with it.
@@ -266,15 +56,22 @@ ByName without(const ByName &ports, const std::string &directory) {
     return shorter;
 }
 
-void pair_ports(const Loaded &before, const Loaded &after, const Differ &differ, Diff &result) {
+std::vector<PortPair> pair_ports(const Loaded &before, const Loaded &after, std::string &renamed) {
+    if (before.ports.size() == 1 && after.ports.size() == 1) {
+        const PortCounters &a = before.ports.front(), &b = after.ports.front();
+        if (!a.port.empty() && !b.port.empty() && a.port != b.port) {
+            renamed = "the files name different ports, " + a.port + " and " + b.port + ": compared all the same";
+        }
+        return {{b.port.empty() ? a.port : b.port, &a, &b}};
+    }
     ByName first = by_name(before), second = by_name(after);
     const bool any = std::any_of(first.begin(), first.end(),
                                  [&](const auto &port) { return second.contains(port.first); });
     if (!any && !first.empty() && !second.empty()) {
         const std::string a = shared_directory(first), b = shared_directory(second);
         if (!a.empty() || !b.empty()) {
-            result.problems.push_back(fmt::format("the sides name different places, \"{}\" and \"{}\": compared all the "
-                                                  "same", printable(a), printable(b)));
+            renamed = fmt::format("the sides name different places, \"{}\" and \"{}\": compared all the same",
+                                  printable(a), printable(b));
             first = without(first, a);
             second = without(second, b);
         }
@@ -285,14 +82,44 @@ void pair_ports(const Loaded &before, const Loaded &after, const Differ &differ,
             names.insert(name);
         }
     }
+    std::vector<PortPair> pairs;
     for (const std::string &name : names) {
         const auto a = first.find(name), b = second.find(name);
-        result.ports.push_back(
-            differ.port(name, a != first.end() ? a->second : nullptr, b != second.end() ? b->second : nullptr));
+        pairs.push_back({name, a != first.end() ? a->second : nullptr, b != second.end() ? b->second : nullptr});
     }
+    return pairs;
+}
+
+/// Of the ports that count; nullopt: they differ.
+std::optional<Profile> common_profile(const std::vector<DiffPort> &ports) {
+    std::optional<Profile> common;
+    for (const DiffPort &port : ports) {
+        if (port.counts && common && *common != port.profile) {
+            return std::nullopt;
+        }
+        common = port.counts ? port.profile : common;
+    }
+    return common;
 }
 
 } // namespace
+
+Status check_inputs(const std::string &before, const std::string &after) {
+    const auto is_input = [](const std::string &path) { return path == standard_input; };
+    const auto look = [&](const std::string &path, struct stat &info) {
+        return (is_input(path) ? ::fstat(STDIN_FILENO, &info) : ::stat(path.c_str(), &info)) == 0;
+    };
+    struct stat a {}, b {}, input {};
+    const bool same = look(before, a) && look(after, b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    const bool again = S_ISREG(a.st_mode) || S_ISDIR(a.st_mode); // opened by name it is read from its start
+    if (!(is_input(before) && is_input(after)) && (!same || again)) {
+        return {};
+    }
+    const bool from_input = is_input(before) || is_input(after) ||
+                            (::fstat(STDIN_FILENO, &input) == 0 && input.st_dev == a.st_dev && input.st_ino == a.st_ino);
+    return Error{Errc::usage, from_input ? "diff: BEFORE and AFTER cannot both be standard input"
+                                         : "diff: BEFORE and AFTER are the same pipe: " + printable(before)};
+}
 
 Status check_order(const Loaded &before, const Loaded &after) {
     const ByName first = by_name(before), second = by_name(after);
@@ -316,16 +143,15 @@ Diff diff(const Loaded &before, const Loaded &after, const DiffOptions &options)
             result.problems.push_back(problem.text());
         }
     }
-    const Differ differ(before, after, options);
-    if (before.ports.size() == 1 && after.ports.size() == 1) {
-        const PortCounters &a = before.ports.front(), &b = after.ports.front();
-        if (!a.port.empty() && !b.port.empty() && a.port != b.port) {
-            result.problems.push_back("the files name different ports, " + a.port + " and " + b.port +
-                                      ": compared all the same");
-        }
-        result.ports.push_back(differ.port(b.port.empty() ? a.port : b.port, &a, &b));
-    } else {
-        pair_ports(before, after, differ, result);
+    std::string renamed;
+    const std::vector<PortPair> pairs = pair_ports(before, after, renamed);
+    const std::set<std::string> of_switches = switches(before, after);
+    for (const PortPair &pair : pairs) {
+        result.ports.push_back(judge_pair(pair, options, of_switches));
+    }
+    const bool other = std::any_of(result.ports.begin(), result.ports.end(), [](const DiffPort &port) { return port.other; });
+    if (!renamed.empty() && !other) {
+        result.problems.push_back(std::move(renamed));
     }
     for (const DiffPort &port : result.ports) {
         if (port.rebooted) {
@@ -333,14 +159,10 @@ Diff diff(const Loaded &before, const Loaded &after, const DiffOptions &options)
                                                   "its counters began anew", port.port));
         }
     }
-    if (!result.ports.empty()) {
-        const Profile profile = result.ports.front().profile;
-        const bool same = std::all_of(result.ports.begin(), result.ports.end(),
-                                      [profile](const DiffPort &port) { return port.profile == profile; });
-        result.profile = same ? std::optional(profile) : std::nullopt;
-    }
+    choose_ports(pairs, options, result.ports);
+    result.profile = common_profile(result.ports);
     result.bytes = options.bytes ? options.bytes : all_bytes(result.ports);
-    result.verdict = overall(result.ports);
+    rule_over_ports(result);
     return result;
 }
 
@@ -350,19 +172,6 @@ int exit_code(const Diff &diff) noexcept {
     }
     const bool no_answer = diff.verdict == "unusable" || diff.verdict == "incomplete" || diff.verdict == "no-traffic";
     return no_answer ? exit_status::no_answer : exit_status::finding;
-}
-
-std::vector<std::string> blamed(const DiffPort &port, const std::string &verdict) {
-    if (port.verdict.word() == verdict) {
-        return port.verdict.detail();
-    }
-    std::vector<std::string> found;
-    for (const LiveCounter &counter : port.verdict.live) {
-        if (to_string(counter.layer) == verdict) {
-            found.push_back(counter.counter);
-        }
-    }
-    return found;
 }
 
 } // namespace fabric_check::textfiles

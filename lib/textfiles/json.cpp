@@ -137,6 +137,7 @@ private:
     std::vector<std::pair<std::string, Reading>> held_;
 };
 
+<<<<<<< HEAD
 /// "ports[0].counters.PortRcvErrors": the port's place; nullopt: not a counter.
 std::optional<std::size_t> port_of(const RepeatedKey &key) {
     const bool counter = key.path.size() == 4 && key.path[0] == "ports" && key.path[2] == "counters";
@@ -158,6 +159,30 @@ void snapshot(const std::string &text, std::size_t line, Collector &collector) {
     }
     for (std::size_t at = 0; at < decoded->ports.size(); ++at) {
         const HcaPort &port = decoded->ports[at];
+=======
+/// All of the port but its counters, which are many.
+std::shared_ptr<const HcaPort> card_of(const HcaPort &port) {
+    auto card = std::make_shared<HcaPort>();
+    card->device = port.device;
+    card->driver = port.driver;
+    card->number = port.number;
+    card->guid = port.guid;
+    card->lid = port.lid;
+    card->lmc = port.lmc;
+    card->link_layer = port.link_layer;
+    card->state = port.state;
+    card->phys_state = port.phys_state;
+    card->rate = port.rate;
+    card->netdev = port.netdev;
+    card->pci = port.pci;
+    card->model = port.model;
+    card->pcie = port.pcie;
+    return card;
+}
+
+void snapshot(const NodeSnapshot &decoded, std::size_t line, Collector &collector) {
+    for (const HcaPort &port : decoded.ports) {
+>>>>>>> 58ca72350a2537546e68680431384c3f66ee7491
         PortCounters found;
         found.kind = KeyKind::device;
         found.port = decoded->node.empty() ? port.name() : decoded->node + "/" + port.name();
@@ -165,6 +190,7 @@ void snapshot(const std::string &text, std::size_t line, Collector &collector) {
         found.boot_id = decoded->boot_id;
         found.time_ns = decoded->time_ns;
         found.link_layer = port.link_layer;
+<<<<<<< HEAD
         std::vector<std::string> aliases;
         found.counters = CounterList(port.counters, &aliases);
         for (const std::string &name : aliases) {
@@ -176,6 +202,11 @@ void snapshot(const std::string &text, std::size_t line, Collector &collector) {
                 found.counters.dispute(canonical_name(key.path.back()));
             }
         }
+=======
+        found.node = decoded.node;
+        found.hca = card_of(port);
+        found.counters = CounterList(port.counters);
+>>>>>>> 58ca72350a2537546e68680431384c3f66ee7491
         collector.whole(std::move(found));
     }
     if (decoded->ports.empty()) {

@@ -5,6 +5,7 @@
 #include "textfiles/counter_list.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,8 @@ struct PortCounters {
     LinkLayer link_layer = LinkLayer::unknown;
     bool card = false;  ///< a card's own hw_counters/: `port` is the card, and settle_cards() finds out which port it is
     bool apart = false; ///< its file names ports to other counters of the same tool: it is none of those
+    std::string node; ///< as a snapshot names it; empty if not known
+    std::shared_ptr<const HcaPort> hca; ///< the port as a snapshot tells it, without its counters; null: from elsewhere
     CounterList counters;
 };
 

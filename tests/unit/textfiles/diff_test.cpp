@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 namespace fabric_check::textfiles {
 namespace {
@@ -278,6 +279,140 @@ TEST_F(DiffTest, ComparesTheOnlyPortsWhateverTheirNamesAndSaysSo) {
     const Diff result = compare();
     EXPECT_EQ(result.verdict, "clean");
     EXPECT_THAT(result.problems, ElementsAre(HasSubstr("different ports, mlx5_0:1 and mlx5_9:1")));
+}
+
+TEST_F(DiffTest, OfTwoLidsExoneratesNeither) {
+    const auto at = [](const char *lid) {
+        std::string text = std::string("# Port counters: Lid ") + lid + " port 3 (CapMask: 0)\n";
+        for (const char *name : {"SymbolErrorCounter", "LinkErrorRecoveryCounter", "LinkDownedCounter", "PortRcvErrors",
+                                 "PortXmitDiscards"}) {
+            text += std::string(name) + ":..0\n";
+        }
+        return text;
+    };
+    directory_.write("before", at("4"));
+    directory_.write("after", at("5"));
+    const Diff result = compare(terabyte, false);
+    EXPECT_EQ(result.verdict, "incomplete");
+    EXPECT_EQ(result.ports.at(0).verdict.unread.at(0).reason, "BEFORE is of lid 4:3, AFTER of lid 5:3");
+}
+TEST(Inputs, ThatAreReadOnceCannotBeBothReadings) {
+    const TemporaryDirectory directory;
+    const std::string pipe = directory.path("pipe"), file = directory.write("file", "x");
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    const Status same = check_inputs(pipe, pipe);
+    ASSERT_FALSE(same.ok());
+    EXPECT_EQ(same.error().message, "diff: BEFORE and AFTER are the same pipe: " + pipe);
+    EXPECT_FALSE(check_inputs("-", "-").ok());
+    EXPECT_TRUE(check_inputs(file, file).ok());
+    EXPECT_TRUE(check_inputs(file, pipe).ok());
+    EXPECT_TRUE(check_inputs("/nonexistent", "/nonexistent").ok()) << "reading it tells what is wrong";
+}
+TEST_F(DiffTest, WrapsItsLines) {
+    Values after = healthy();
+    after["packet_seq_err"] += 12000;
+    const std::string text = diff_text(run(healthy(), after), false, 70);
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = text.find('\n', at);
+        EXPECT_LE(end - at, 80U) << text.substr(at, end - at);
+        at = end + 1;
+    }
+}
+TEST_F(DiffTest, PrintsWhatMovedOnAnIncompletePort) {
+    const char *const text = "NIC statistics:\n  rx_prio3_pause: 1\n  rx_discards_phy: %\n  rx_prio3_buf_discard: %\n";
+    for (const char *side : {"before", "after"}) {
+        std::string filled = text;
+        for (std::size_t at = 0; (at = filled.find('%')) != std::string::npos;) {
+            filled[at] = side[0] == 'b' ? '1' : '5';
+        }
+        directory_.write(side, filled);
+    }
+    const Diff result = compare(terabyte, false);
+    EXPECT_EQ(result.verdict, "incomplete");
+    EXPECT_THAT(live(result), IsEmpty());
+    EXPECT_THAT(diff_text(result, false), testing::ContainsRegex("rx_discards_phy +\\+4  moved, not judged"));
+    EXPECT_THAT(diff_text(result, false), testing::ContainsRegex("rx_prio3_buf_discard +\\+4  moved, not judged"));
+}
+
+/// What diff says to do next about two files.
+class NextSteps : public DiffTest {
+protected:
+    static std::string pma(const std::string &value, int port = 3, bool all = true) {
+        std::string text = "# Port counters: Lid 4 port " + std::to_string(port) + " (CapMask: 0)\n";
+        for (const char *name : {"SymbolErrorCounter", "LinkErrorRecoveryCounter", "LinkDownedCounter", "PortRcvErrors"}) {
+            text += std::string(name) + ":.." + value + "\n";
+        }
+        return text + (all ? "PortXmitDiscards:.." + value + "\n" : "");
+    }
+    std::string next(const std::string &before, const std::string &after, std::optional<Profile> profile = {}) const {
+        directory_.write("before", before);
+        directory_.write("after", after);
+        DiffOptions options;
+        options.profile = profile;
+        options.bytes = terabyte;
+        std::string all;
+        for (const std::string &step : next_steps(diff(loaded("before"), loaded("after"), options))) {
+            all += step + "\n";
+        }
+        return all;
+    }
+};
+TEST_F(NextSteps, NamePlainPerfqueryForWhatTheClassicSetHas) {
+    const std::string text = next(pma("1", 3, false), pma("1", 3, false));
+    EXPECT_THAT(text, HasSubstr("add plain `perfquery` LID PORT, which shows PortXmitDiscards"));
+    EXPECT_THAT(text, HasSubstr("ibqueryerrors shows only what is above its thresholds"));
+}
+TEST_F(NextSteps, OfASwitchPortNameNoHostsCountersAndItsOwnReset) {
+    const std::string whole = next(pma("1"), pma("1"), Profile::ib);
+    EXPECT_THAT(whole, HasSubstr("judge it without --profile"));
+    EXPECT_THAT(whole, testing::Not(HasSubstr("hw_counters")));
+    EXPECT_THAT(next(pma("255"), pma("255")), HasSubstr("`fabric-check reset --pegged` lists such fields"));
+}
+TEST_F(NextSteps, OfALidWithoutRetriesAskWhetherItIsASwitch) {
+    EXPECT_THAT(next(pma("1", 1), pma("1", 1)), HasSubstr("--kind switch"));
+}
+TEST_F(NextSteps, NameTheInputThatLacksSomething) {
+    const std::string line = "link mlx5_0/1 packet_seq_err 5 rnr_nak_retry_err 1\n";
+    const std::string text = next(line, line);
+    EXPECT_THAT(text, HasSubstr("hw_counters were read and do not show all (missing: local_ack_timeout_err)"));
+    EXPECT_THAT(text, testing::Not(HasSubstr("perfquery and ethtool show none")));
+}
+TEST_F(NextSteps, OfHwCountersAloneTellBothWays) {
+    const std::string line = "link mlx5_0/1 packet_seq_err 5 rnr_nak_retry_err 1 local_ack_timeout_err 1 rp_cnp_handled ";
+    const std::string text = next(line + "1\n", line + "5\n");
+    EXPECT_THAT(text, HasSubstr("(rp_cnp_handled moved, which is RoCE's)"));
+    EXPECT_THAT(text, HasSubstr("--profile roce and add `ethtool -S`"));
+    EXPECT_THAT(text, HasSubstr("If it is InfiniBand: add plain `perfquery`"));
+}
+TEST_F(NextSteps, OfANetworkDeviceAloneDoNotTellToDropAProfileThatWasNotGiven) {
+    const std::string text = next("NIC statistics:\n rx_bytes: 5\n rx_discards_phy: 1\n",
+                                  "NIC statistics:\n rx_bytes: 6\n rx_discards_phy: 1\n");
+    EXPECT_THAT(text, testing::Not(HasSubstr("without --profile")));
+    EXPECT_THAT(text, HasSubstr("ethtool shows none"));
+}
+TEST_F(NextSteps, SayThatPfcWasSwitchedOff) {
+    const std::string off = "NIC statistics:\n rx_discards_phy: 1\n", on = off + " rx_prio3_pause: 7\n";
+    const std::string text = next(on, off);
+    EXPECT_THAT(text, HasSubstr("PFC was switched off between the readings (rx_prio3_pause"));
+    EXPECT_THAT(text, testing::Not(HasSubstr("same tools")));
+}
+TEST_F(NextSteps, SayThatTheReadingsMayBeSwapped) {
+    EXPECT_THAT(next(pma("9"), pma("1")), HasSubstr("or BEFORE and AFTER are swapped"));
+}
+TEST_F(NextSteps, NameTheirPortsAndBlameNoneForAnother) {
+    const std::string bad = pma("1").replace(pma("1").find("..1"), 3, "..2");
+    std::string lost = pma("1", 4);
+    lost.replace(lost.find("PortXmitDiscards:..1"), 20, "PortXmitDiscards:..9");
+    const std::string text = next(pma("1") + pma("1", 4), bad + lost);
+    EXPECT_THAT(text, HasSubstr("lid 4:3: Look at both ends of this link"));
+    EXPECT_THAT(text, testing::Not(HasSubstr("follows from it")));
+}
+TEST_F(NextSteps, OfErrorsWithoutTrafficDoNotSayThatThereIsNoEvidence) {
+    Values after = healthy();
+    after["SymbolErrorCounter"] += 5;
+    const std::string text = diff_text(run(healthy(), after, 0), false);
+    EXPECT_THAT(text, HasSubstr("they need no traffic"));
+    EXPECT_THAT(text, testing::Not(HasSubstr("no evidence")));
 }
 
 TEST(Load, NamesAPathThatIsNotThere) {

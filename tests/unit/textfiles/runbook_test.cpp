@@ -314,6 +314,37 @@ TEST_F(RunbookFiles, OfACardsPortOneAreASwitchesWhenTold) {
     EXPECT_EQ(compare(told).verdict, "clean");
 }
 
+TEST_F(RunbookFiles, OfADriverForEthernetAloneAreRoceAndAskedForItsOwnCounters) {
+    const char *const names[] = {"rnr_naks_rcvd", "rx_roce_discards", "seq_err_naks_rcvd", "to_retransmits"};
+    std::string before = "link bnxt_re0/1", renamed = "link rdma_east/1";
+    for (const char *name : names) {
+        before += std::string(" ") + name + " 5";
+        renamed += std::string(" ") + name + " 5";
+    }
+    std::string after = before;
+    after.replace(after.find("rx_roce_discards 5"), 18, "rx_roce_discards 9");
+    directory_.write("before", before + "\n");
+    directory_.write("after", after + "\n");
+    const Diff result = compare(with(std::nullopt));
+    EXPECT_EQ(result.verdict, "lossless-broken");
+    EXPECT_EQ(result.profile, Profile::roce);
+    EXPECT_STREQ(result.ports[0].profile_from, "its driver knows Ethernet only");
+    directory_.write("before", renamed + "\n");
+    directory_.write("after", renamed + "\n");
+    const Diff by_counters = compare(with(std::nullopt));
+    EXPECT_EQ(by_counters.ports[0].driver, "bnxt_en");
+    EXPECT_EQ(by_counters.verdict, "clean");
+}
+TEST_F(RunbookFiles, OfANetworkDeviceAreAskedForWhatItsDriverHas) {
+    const std::string text = "NIC statistics:\n     rx_pfc_ena_frames_pri3: 5\n     rx_stat_discard: 1\n";
+    directory_.write("before", text);
+    directory_.write("after", text);
+    const Diff result = compare(with(std::nullopt));
+    EXPECT_EQ(result.ports[0].driver, "bnxt_en");
+    EXPECT_THAT(result.ports[0].verdict.detail(),
+                ElementsAre("rnr_naks_rcvd", "rx_roce_discards", "seq_err_naks_rcvd", "to_retransmits"));
+}
+
 class Snapshots : public RunbookFiles {
 protected:
     static NodeSnapshot snapshot(std::int64_t time_ns, const char *boot, LinkLayer layer = LinkLayer::infiniband) {
