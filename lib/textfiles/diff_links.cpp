@@ -16,20 +16,26 @@ OtherPort other(const char *what, const std::string &before, const std::string &
 }
 
 /// The host's name without its domain.
-std::string host_of(const std::string &node) { return node.substr(0, node.find('.')); }
+std::string host_of(const std::string &node) {
+    return node.substr(0, node.find('.'));
+}
 
 /// "node07/lid 4:25" -> "lid 4:25"; quotes and blanks may be in the names of switches.
-std::string last_part(const std::string &name) { return name.substr(name.rfind('/') + 1); }
+std::string last_part(const std::string &name) {
+    return name.substr(name.rfind('/') + 1);
+}
 
-bool is_by_lid(const std::string &name) { return name.starts_with("lid "); }
+bool is_by_lid(const std::string &name) {
+    return name.starts_with("lid ");
+}
 
 } // namespace
 
 OtherPort other_port(const PortCounters &before, const PortCounters &after) {
     if (before.card != nullptr && after.card != nullptr && before.card->guid != 0 && after.card->guid != 0) {
-        return before.card->guid == after.card->guid
-                   ? OtherPort{}
-                   : other("guid", fmt::format("{:#018x}", before.card->guid), fmt::format("{:#018x}", after.card->guid));
+        return before.card->guid == after.card->guid ? OtherPort{}
+                                                     : other("guid", fmt::format("{:#018x}", before.card->guid),
+                                                             fmt::format("{:#018x}", after.card->guid));
     }
     if (!before.node.empty() && !after.node.empty() && host_of(before.node) != host_of(after.node)) {
         return other("node", before.node, after.node);
@@ -48,7 +54,8 @@ OtherPort other_port(const PortCounters &before, const PortCounters &after) {
     return {};
 }
 
-std::vector<Finding> link_findings(const PortCounters &before, const PortCounters &after, const Config::Policy *policy) {
+std::vector<Finding> link_findings(const PortCounters &before, const PortCounters &after,
+                                   const Config::Policy *policy) {
     std::vector<Finding> findings;
     if (before.card == nullptr || after.card == nullptr) {
         return findings;
