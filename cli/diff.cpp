@@ -73,9 +73,12 @@ int run(const Context &context, const Options &options) {
 void add_diff(CLI::App &app, Context &context) {
     auto options = std::make_shared<Options>();
     CLI::App *command = app.add_subcommand(
-        "diff", "Judge ports' counters from two readings: snapshots, the output of perfquery, ibqueryerrors, ethtool -S, "
-                "rdma statistic or grep, trees of sysfs");
-    command->add_option("BEFORE", options->before, "File, directory or pipe with the earlier readings; - is standard input")
+        "diff",
+        "Judge ports' counters from two readings: snapshots, the output of perfquery, ibqueryerrors, ethtool -S, "
+        "rdma statistic or grep, trees of sysfs");
+    command
+        ->add_option("BEFORE", options->before,
+                     "File, directory or pipe with the earlier readings; - is standard input")
         ->required()
         ->type_name("");
     command->add_option("AFTER", options->after, "File, directory or pipe with the later readings; - is standard input")
@@ -90,9 +93,7 @@ void add_diff(CLI::App &app, Context &context) {
         ->add_option("--profile", options->profile,
                      "Require every counter of this profile: ib, roce (default: by each port's counters)")
         ->check(CLI::IsMember({"ib", "roce"}));
-    command
-        ->add_option("--kind", options->kind,
-                     "What the ports belong to: switch, hca (default: by their numbers)")
+    command->add_option("--kind", options->kind, "What the ports belong to: switch, hca (default: by their numbers)")
         ->check(CLI::IsMember({"switch", "hca"}));
     command->callback([&context, options] { context.exit_code = run(context, *options); });
 }

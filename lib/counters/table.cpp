@@ -196,7 +196,7 @@ const CounterInfo *find_counter(std::string_view name) noexcept {
 
 std::string canonical_name(std::string_view name) {
     const CounterInfo *row = find_counter(name);
-    return std::string(row == nullptr || row->is_family() || row->name.find(lane_mark) != std::string_view::npos ? name : row->name);
+    return std::string(row == nullptr || row->is_family() ? name : row->name);
 }
 
 std::uint64_t saturation_cap(std::uint8_t width) noexcept {

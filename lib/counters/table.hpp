@@ -92,7 +92,7 @@ struct CounterInfo {
 
     bool has(std::uint16_t role) const noexcept { return (roles & role) != 0; }
     bool graded(Profile profile) const noexcept { return has(profile == Profile::ib ? graded_ib : graded_roce); }
-    bool is_family() const noexcept { return name.find("<n>") != std::string_view::npos; }
+    bool is_family() const noexcept { return name.find('<') != std::string_view::npos; } ///< of priorities or lanes
     /// The counter of one priority; the row's own name where it is no family.
     std::string of_priority(unsigned priority) const;
 };

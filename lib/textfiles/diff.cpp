@@ -43,8 +43,8 @@ std::optional<std::uint64_t> all_bytes(const std::vector<DiffPort> &ports) {
 std::string shared_directory(const ByName &ports) {
     const auto slash = ports.begin()->first.find('/');
     const std::string directory = ports.begin()->first.substr(0, slash == std::string::npos ? 0 : slash + 1);
-    const bool all = std::all_of(ports.begin(), ports.end(),
-                                 [&](const auto &port) { return port.first.starts_with(directory); });
+    const bool all =
+        std::all_of(ports.begin(), ports.end(), [&](const auto &port) { return port.first.starts_with(directory); });
     return all ? directory : std::string();
 }
 
@@ -65,8 +65,8 @@ std::vector<PortPair> pair_ports(const Loaded &before, const Loaded &after, std:
         return {{b.port.empty() ? a.port : b.port, &a, &b}};
     }
     ByName first = by_name(before), second = by_name(after);
-    const bool any = std::any_of(first.begin(), first.end(),
-                                 [&](const auto &port) { return second.contains(port.first); });
+    const bool any =
+        std::any_of(first.begin(), first.end(), [&](const auto &port) { return second.contains(port.first); });
     if (!any && !first.empty() && !second.empty()) {
         const std::string a = shared_directory(first), b = shared_directory(second);
         if (!a.empty() || !b.empty()) {
@@ -109,14 +109,16 @@ Status check_inputs(const std::string &before, const std::string &after) {
     const auto look = [&](const std::string &path, struct stat &info) {
         return (is_input(path) ? ::fstat(STDIN_FILENO, &info) : ::stat(path.c_str(), &info)) == 0;
     };
-    struct stat a {}, b {}, input {};
+    struct stat a {
+    }, b{}, input{};
     const bool same = look(before, a) && look(after, b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
     const bool again = S_ISREG(a.st_mode) || S_ISDIR(a.st_mode); // opened by name it is read from its start
     if (!(is_input(before) && is_input(after)) && (!same || again)) {
         return {};
     }
-    const bool from_input = is_input(before) || is_input(after) ||
-                            (::fstat(STDIN_FILENO, &input) == 0 && input.st_dev == a.st_dev && input.st_ino == a.st_ino);
+    const bool from_input =
+        is_input(before) || is_input(after) ||
+        (::fstat(STDIN_FILENO, &input) == 0 && input.st_dev == a.st_dev && input.st_ino == a.st_ino);
     return Error{Errc::usage, from_input ? "diff: BEFORE and AFTER cannot both be standard input"
                                          : "diff: BEFORE and AFTER are the same pipe: " + printable(before)};
 }
@@ -149,14 +151,16 @@ Diff diff(const Loaded &before, const Loaded &after, const DiffOptions &options)
     for (const PortPair &pair : pairs) {
         result.ports.push_back(judge_pair(pair, options, of_switches));
     }
-    const bool other = std::any_of(result.ports.begin(), result.ports.end(), [](const DiffPort &port) { return port.other; });
+    const bool other =
+        std::any_of(result.ports.begin(), result.ports.end(), [](const DiffPort &port) { return port.other; });
     if (!renamed.empty() && !other) {
         result.problems.push_back(std::move(renamed));
     }
     for (const DiffPort &port : result.ports) {
         if (port.rebooted) {
             result.problems.push_back(fmt::format("{}: the host rebooted between the readings (their boot ids differ): "
-                                                  "its counters began anew", port.port));
+                                                  "its counters began anew",
+                                                  port.port));
         }
     }
     choose_ports(pairs, options, result.ports);

@@ -20,9 +20,9 @@ struct DiffOptions {
     std::optional<PortKind> kind;
     std::optional<std::uint64_t> bytes; ///< moved over each port; nullopt: what the data counters say
     double congestion_per_gb = 1000;
-    const Bars *bars = nullptr; ///< of single counters; come first
+    const Bars *bars = nullptr;   ///< of single counters; come first
     const Config *site = nullptr; ///< its policy for links, ports and known links; nullptr: none
-    std::int64_t now = 0; ///< seconds since the epoch: of readings that do not say when they were taken
+    std::int64_t now = 0;         ///< seconds since the epoch: of readings that do not say when they were taken
 };
 
 /// Something physical at a link that the site's [known] names.
@@ -35,7 +35,7 @@ struct KnownFault {
 struct DiffPort {
     std::string port; ///< as the files name it; may be empty when there is one
     Profile profile = Profile::ib;
-    const char *profile_from = ""; ///< why that one: "given", "the port's link layer", ...
+    const char *profile_from = "";                   ///< why that one: "given", "the port's link layer", ...
     bool profile_given = false, profile_told = true; ///< by --profile; by anything at all
     PortKind kind = PortKind::hca;
     std::string driver; ///< as read, or by device name or counters; empty: not known
@@ -51,19 +51,19 @@ struct DiffPort {
     /// two snapshots are in the verdict's `live` with delta 0.
     std::map<std::string, std::string> notes;
     std::vector<LiveCounter> moved; ///< would be live, if nothing were missing
-    std::vector<KnownFault> known; ///< by the site: shown, decides nothing
-    bool counts = true;    ///< false: its gaps and what is not physical say nothing
-    bool excluded = false; ///< by the site; says nothing at all unless all ports are
-    std::string use;       ///< why it counts or does not, in plain words; empty: not asked
+    std::vector<KnownFault> known;  ///< by the site: shown, decides nothing
+    bool counts = true;             ///< false: its gaps and what is not physical say nothing
+    bool excluded = false;          ///< by the site; says nothing at all unless all ports are
+    std::string use;                ///< why it counts or does not, in plain words; empty: not asked
 };
 
 struct Diff {
     std::optional<Profile> profile; ///< of all ports that count; nullopt: they differ
-    /// Of the only port that counts; of several: the lowest layer that leads one of them, unless a lower one could not be
-    /// read.
+    /// Of the only port that counts; of several: the lowest layer that leads one of them, unless a lower one could not
+    /// be read.
     std::string verdict;
-    std::string rest; ///< only with unusable and incomplete: the lowest layer live all the same; empty: none
-    std::vector<DiffPort> ports;        ///< sorted by name
+    std::string rest;            ///< only with unusable and incomplete: the lowest layer live all the same; empty: none
+    std::vector<DiffPort> ports; ///< sorted by name
     std::optional<std::uint64_t> bytes; ///< as given, else of all ports that count; nullopt when one is not known
     std::vector<std::string> problems;  ///< "FILE:LINE: what", as found while reading
 };
@@ -87,7 +87,8 @@ std::vector<std::string> next_steps(const Diff &diff);
 
 /// "fabric-check/diff/1". With several ports, counters are written "PORT COUNTER".
 std::string diff_json(const Diff &diff);
-/// For people, in lines of at most `columns` where their words allow: the verdict, then each counter that moved or could not be read, in plain words, then what to do next.
+/// For people, in lines of at most `columns` where their words allow: the verdict, then each counter that moved or
+/// could not be read, in plain words, then what to do next.
 std::string diff_text(const Diff &diff, bool colour, std::size_t columns = SIZE_MAX);
 
 } // namespace fabric_check::textfiles

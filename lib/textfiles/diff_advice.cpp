@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "base/text.hpp"
 #include "textfiles/diff_advice.hpp"
+#include "base/text.hpp"
 #include "verdict/discards.hpp"
 
 #include <fmt/format.h>
@@ -80,13 +80,15 @@ private:
         const auto reasons = discard_reasons([this](std::string_view counter) { return moved(counter); });
         steps_.insert(steps_.end(), reasons.begin(), reasons.end());
         if (reasons.empty()) {
-            say("Tell the reasons for discards apart with `perfquery --xmtdisc LID PORT`, taken twice: an inactive port, "
+            say("Tell the reasons for discards apart with `perfquery --xmtdisc LID PORT`, taken twice: an inactive "
+                "port, "
                 "the HOQ lifetime, or a slow receiver behind this port.");
         }
     }
 
     void retries() {
-        const std::set<std::string_view> late{"rnr_nak_retry_err", "rnr_naks_rcvd", "RNR received", "RnrNak", "sq_num_rnr"};
+        const std::set<std::string_view> late{"rnr_nak_retry_err", "rnr_naks_rcvd", "RNR received", "RnrNak",
+                                              "sq_num_rnr"};
         const auto of_late = std::count_if(blamed_.begin(), blamed_.end(),
                                            [&](const std::string &counter) { return late.contains(counter); });
         if (of_late > 0) {
@@ -107,7 +109,8 @@ private:
             say("The switch paused this host: look for a slow receiver further on, or for too little capacity.");
         }
         if (named("rp_cnp") || named("np_")) {
-            say("Congestion control slowed senders down: look at DCQCN and the switch's ECN thresholds, then at capacity "
+            say("Congestion control slowed senders down: look at DCQCN and the switch's ECN thresholds, then at "
+                "capacity "
                 "and many-to-one traffic.");
         }
         if (steps_.empty()) {
@@ -185,21 +188,25 @@ private:
                                               [](const LiveCounter &live) { return live.layer == Layer::physical; });
             if (physical && !port.excluded) {
                 broken = true;
-                add(port, {"Nothing was moved, and the link's errors moved all the same: they need no traffic. Look at its "
-                           "cable and optics, and repeat with traffic."});
+                add(port,
+                    {"Nothing was moved, and the link's errors moved all the same: they need no traffic. Look at its "
+                     "cable and optics, and repeat with traffic."});
             }
         }
         if (!broken) {
-            steps_.push_back({"No traffic, no evidence: move data over the port between the readings, or tell what was moved "
-                              "with --bytes.", {}});
+            steps_.push_back(
+                {"No traffic, no evidence: move data over the port between the readings, or tell what was moved "
+                 "with --bytes.",
+                 {}});
         }
     }
 
     void add(const DiffPort &port, const Advice &advice) {
         for (const std::string &text : advice) {
-            const auto at = std::find_if(steps_.begin(), steps_.end(), [&](const auto &step) { return step.first == text; });
-            (at != steps_.end() ? *at : steps_.emplace_back(text, std::vector<std::string>())).second.push_back(
-                port.port.empty() ? "port" : printable(port.port));
+            const auto at =
+                std::find_if(steps_.begin(), steps_.end(), [&](const auto &step) { return step.first == text; });
+            (at != steps_.end() ? *at : steps_.emplace_back(text, std::vector<std::string>()))
+                .second.push_back(port.port.empty() ? "port" : printable(port.port));
         }
     }
 

@@ -50,10 +50,11 @@ private:
 
     void unusable() {
         if (!with_reason(NoDelta::reset).empty()) {
-            say(only_decreases() ? "Every counter that changed went down: somebody reset counters between the readings, or "
-                                   "BEFORE and AFTER are swapped."
-                                 : "Somebody reset counters between the readings (a monitor, or the subnet manager's "
-                                   "performance manager): stop that, then take both readings again.");
+            say(only_decreases()
+                    ? "Every counter that changed went down: somebody reset counters between the readings, or "
+                      "BEFORE and AFTER are swapped."
+                    : "Somebody reset counters between the readings (a monitor, or the subnet manager's "
+                      "performance manager): stop that, then take both readings again.");
         }
         saturated();
         if (any_reason("bytes not known")) {
@@ -95,13 +96,15 @@ private:
         }
         if (!data.empty()) {
             say(fmt::format("{} is full: take the 64-bit copies where the port has them (`perfquery -x`), or give the "
-                            "traffic with --bytes.", join(data, most_names)));
+                            "traffic with --bytes.",
+                            join(data, most_names)));
         }
         if (!errors.empty()) {
-            const char *how = is_of_fabric() ? "`fabric-check reset --pegged` lists such fields of switch ports, and with "
-                                               "--apply --reason TEXT resets these alone"
-                                             : "have that one field reset (`perfquery -R LID PORT MASK`; of a switch's "
-                                               "port: `fabric-check reset --pegged`)";
+            const char *how = is_of_fabric()
+                                  ? "`fabric-check reset --pegged` lists such fields of switch ports, and with "
+                                    "--apply --reason TEXT resets these alone"
+                                  : "have that one field reset (`perfquery -R LID PORT MASK`; of a switch's "
+                                    "port: `fabric-check reset --pegged`)";
             say(fmt::format("A counter at its cap counts no further ({}): {}. Then take both readings again.",
                             join(errors, most_names), how));
         }
@@ -113,8 +116,8 @@ private:
     std::vector<std::string> lacking(CounterSource source) const {
         return names([source](const Unread &counter) {
             const CounterInfo *row = find_counter(counter.counter);
-            return counter.missing && (counter.reason == "absent" || counter.reason == "unsupported") && row != nullptr &&
-                   row->source == source;
+            return counter.missing && (counter.reason == "absent" || counter.reason == "unsupported") &&
+                   row != nullptr && row->source == source;
         });
     }
 
@@ -157,13 +160,16 @@ private:
             return;
         }
         if (is_of_fabric()) {
-            say("A switch's port has no counters of retries and congestion control; --profile asks for them all the same: "
+            say("A switch's port has no counters of retries and congestion control; --profile asks for them all the "
+                "same: "
                 "judge it without --profile.");
             return;
         }
         if (has(CounterSource::hw_counters)) {
-            say(fmt::format("hw_counters were read and do not show all (missing: {}): this driver or kernel has no such "
-                            "counters, or the output was cut.{}", join(missing, most_names), names_of_mlx5()));
+            say(fmt::format(
+                "hw_counters were read and do not show all (missing: {}): this driver or kernel has no such "
+                "counters, or the output was cut.{}",
+                join(missing, most_names), names_of_mlx5()));
             return;
         }
         if (port_.from == KeyKind::lid && unread_.size() == missing.size() && !port_.profile_given) {
@@ -174,9 +180,11 @@ private:
                             : pma          ? ": perfquery shows none"
                             : ethtool      ? ": ethtool shows none"
                                            : "";
-        say(fmt::format("There are no counters of retries and congestion control on either side{}. Add "
-                        "`grep -H . /sys/class/infiniband/*/ports/*/hw_counters/*` or `rdma statistic` of the host, or use "
-                        "`fabric-check snapshot`.{}", shown, names_of_mlx5()));
+        say(fmt::format(
+            "There are no counters of retries and congestion control on either side{}. Add "
+            "`grep -H . /sys/class/infiniband/*/ports/*/hw_counters/*` or `rdma statistic` of the host, or use "
+            "`fabric-check snapshot`.{}",
+            shown, names_of_mlx5()));
     }
 
     const char *names_of_mlx5() const {
@@ -193,15 +201,18 @@ private:
             return;
         }
         if (!has(CounterSource::ethtool)) {
-            say("There are no pause and discard counters on either side: add `ethtool -S` of the port's network device, or "
+            say("There are no pause and discard counters on either side: add `ethtool -S` of the port's network "
+                "device, or "
                 "use `fabric-check snapshot`.");
         } else if (no_priority) {
             say(std::string("ethtool shows no rx_prio<n>_pause: no priority has PFC on. Turn it on") +
-                (port_.profile_given ? ", or judge the port without --profile where it uses 802.3x pauses."
-                                     : ", or 802.3x pauses (rx_global_pause): without either the port is not lossless."));
+                (port_.profile_given
+                     ? ", or judge the port without --profile where it uses 802.3x pauses."
+                     : ", or 802.3x pauses (rx_global_pause): without either the port is not lossless."));
         } else {
             say(fmt::format("ethtool was read and does not show all (missing: {}): this driver or kernel has no such "
-                            "counters, or the output was cut.{}", join(missing, most_names), names_of_mlx5()));
+                            "counters, or the output was cut.{}",
+                            join(missing, most_names), names_of_mlx5()));
         }
     }
 
@@ -211,14 +222,15 @@ private:
             return;
         }
         const bool some = has(CounterSource::pma) || has(CounterSource::pma_extended);
-        say(fmt::format("{}: add plain `perfquery`{}, which shows {}{}.{}",
-                        some ? "There are not all InfiniBand error counters on either side"
-                             : "There are no InfiniBand error counters on either side",
-                        port_.from == KeyKind::lid ? " LID PORT" : "", join(missing, most_names),
-                        is_of_fabric() ? "" : ", or use `fabric-check snapshot`",
-                        some ? " `perfquery -x` has the data counters' 64-bit copies, and ibqueryerrors shows only what is "
-                               "above its thresholds: one that it does not show is not known to be zero."
-                             : ""));
+        say(fmt::format(
+            "{}: add plain `perfquery`{}, which shows {}{}.{}",
+            some ? "There are not all InfiniBand error counters on either side"
+                 : "There are no InfiniBand error counters on either side",
+            port_.from == KeyKind::lid ? " LID PORT" : "", join(missing, most_names),
+            is_of_fabric() ? "" : ", or use `fabric-check snapshot`",
+            some ? " `perfquery -x` has the data counters' 64-bit copies, and ibqueryerrors shows only what is "
+                   "above its thresholds: one that it does not show is not known to be zero."
+                 : ""));
     }
 
     /// hw_counters alone are the same on both kinds of network.
@@ -231,8 +243,10 @@ private:
                 break;
             }
         }
-        say(fmt::format("Nothing tells whether this is InfiniBand or RoCE{}. If this is a RoCE port: --profile roce and add "
-                        "`ethtool -S` of its network device. If it is InfiniBand: add plain `perfquery`.", sign));
+        say(fmt::format(
+            "Nothing tells whether this is InfiniBand or RoCE{}. If this is a RoCE port: --profile roce and add "
+            "`ethtool -S` of its network device. If it is InfiniBand: add plain `perfquery`.",
+            sign));
     }
 
     bool is_one_sided(const Unread &counter) const {
@@ -256,8 +270,10 @@ private:
         const auto on = names([this](const Unread &u) { return is_flow_control(u) && u.reason == "absent at start"; });
         for (const auto &[which, how] : {std::pair{&off, "off"}, std::pair{&on, "on"}}) {
             if (!which->empty() && was_switched()) {
-                say(fmt::format("PFC was switched {} between the readings ({} is there on one side only): find out who did "
-                                "it, set it as it should be, and take both readings anew.", how, join(*which, most_names)));
+                say(fmt::format(
+                    "PFC was switched {} between the readings ({} is there on one side only): find out who did "
+                    "it, set it as it should be, and take both readings anew.",
+                    how, join(*which, most_names)));
             }
         }
     }

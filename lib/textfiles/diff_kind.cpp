@@ -16,10 +16,9 @@ std::string_view driver_by_name(const std::string &port) {
     struct Known {
         std::string_view prefix, driver;
     };
-    static constexpr std::array known{Known{"mlx5_", "mlx5_core"}, Known{"mlx4_", "mlx4_core"},
-                                      Known{"bnxt_re", "bnxt_en"}, Known{"hfi1_", "hfi1"},
-                                      Known{"irdma", "irdma"},     Known{"i40iw", "i40iw"},
-                                      Known{"efa_", "efa"}};
+    static constexpr std::array known{
+        Known{"mlx5_", "mlx5_core"}, Known{"mlx4_", "mlx4_core"}, Known{"bnxt_re", "bnxt_en"}, Known{"hfi1_", "hfi1"},
+        Known{"irdma", "irdma"},     Known{"i40iw", "i40iw"},     Known{"efa_", "efa"}};
     const std::string_view device = std::string_view(port).substr(port.rfind('/') + 1);
     const auto at =
         std::find_if(known.begin(), known.end(), [&](const Known &k) { return device.starts_with(k.prefix); });

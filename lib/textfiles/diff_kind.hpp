@@ -9,13 +9,14 @@
 
 namespace fabric_check::textfiles {
 
-/// LIDs that show several ports, or one above 2: a card's port has a LID of its own, so these are switches'. As owner().
+/// LIDs that show several ports, or one above 2: a card's port has a LID of its own, so these are switches'. As
+/// owner().
 std::set<std::string> switches(const Loaded &before, const Loaded &after);
 /// "lid 4:25" -> "lid 4": what several ports of one switch have in common.
 std::string owner(const std::string &port);
 
-/// The driver of a card's port: as a reading says it, by the device's name, or by which driver's counters it has. Empty:
-/// nothing tells.
+/// The driver of a card's port: as a reading says it, by the device's name, or by which driver's counters it has.
+/// Empty: nothing tells.
 std::string driver_of(const PortCounters &before, const PortCounters &after);
 
 /// By what a port is judged, and what told so.

@@ -16,12 +16,18 @@ OtherPort other(const char *what, const std::string &before, const std::string &
 }
 
 /// The host's name without its domain.
-std::string host_of(const std::string &node) { return node.substr(0, node.find('.')); }
+std::string host_of(const std::string &node) {
+    return node.substr(0, node.find('.'));
+}
 
 /// "node07/lid 4:25" -> "lid 4:25"; quotes and blanks may be in the names of switches.
-std::string last_part(const std::string &name) { return name.substr(name.rfind('/') + 1); }
+std::string last_part(const std::string &name) {
+    return name.substr(name.rfind('/') + 1);
+}
 
-bool is_by_lid(const std::string &name) { return name.starts_with("lid "); }
+bool is_by_lid(const std::string &name) {
+    return name.starts_with("lid ");
+}
 
 } // namespace
 
@@ -48,7 +54,8 @@ OtherPort other_port(const PortCounters &before, const PortCounters &after) {
     return {};
 }
 
-std::vector<Finding> link_findings(const PortCounters &before, const PortCounters &after, const Config::Policy *policy) {
+std::vector<Finding> link_findings(const PortCounters &before, const PortCounters &after,
+                                   const Config::Policy *policy) {
     std::vector<Finding> findings;
     if (before.hca == nullptr || after.hca == nullptr) {
         return findings;

@@ -75,7 +75,8 @@ std::string note_of(const DiffPort &port, const std::string &counter) {
 Json known_faults(const DiffPort &port) {
     Json list = Json::array();
     for (const KnownFault &fault : port.known) {
-        list.push_back(Json{{"counter", clean(fault.counter)}, {"delta", fault.delta ? Json(*fault.delta) : Json(nullptr)},
+        list.push_back(Json{{"counter", clean(fault.counter)},
+                            {"delta", fault.delta ? Json(*fault.delta) : Json(nullptr)},
                             {"note", clean(fault.note)}});
     }
     return list;
@@ -101,7 +102,9 @@ void extend(Json &list, const Json &more) {
 
 std::string diff_json(const Diff &diff) {
     const bool several = diff.ports.size() > 1;
-    Json out{{"schema", "fabric-check/diff/1"}, {"profile", profile_name(diff.profile)}, {"verdict", diff.verdict},
+    Json out{{"schema", "fabric-check/diff/1"},
+             {"profile", profile_name(diff.profile)},
+             {"verdict", diff.verdict},
              {"rest", diff.rest}};
     Json detail = Json::array(), live = Json::array(), unread = Json::array(), all = Json::object(),
          ports = Json::array(), problems = Json::array();

@@ -157,8 +157,8 @@ private:
             return;
         }
         const PortCounters &port = pair_.known();
-        const std::string where = port.hca != nullptr && !port.node.empty() ? port.node + "/" + port.hca->name()
-                                                                              : pair_.name;
+        const std::string where =
+            port.hca != nullptr && !port.node.empty() ? port.node + "/" + port.hca->name() : pair_.name;
         std::vector<Finding> findings;
         for (const LiveCounter &live : result_.verdict.live) {
             findings.push_back({where, live.counter, live.delta, live.layer, true, "", where});
@@ -208,7 +208,8 @@ private:
                                      [](const Unread &counter) { return counter.missing; });
         const bool link = std::any_of(verdict.live.begin(), verdict.live.end(), is_link);
         if (gap) {
-            std::copy_if(verdict.live.begin(), verdict.live.end(), std::back_inserter(result_.moved), std::not_fn(is_link));
+            std::copy_if(verdict.live.begin(), verdict.live.end(), std::back_inserter(result_.moved),
+                         std::not_fn(is_link));
             std::erase_if(verdict.live, [&](const LiveCounter &live) { return !is_link(live); });
         }
         // A rate that is not known hides nothing below it.
@@ -240,8 +241,8 @@ private:
         for (const Spoilt data : {spoilt_sent(result_.deltas), spoilt_received(result_.deltas)}) {
             if (data != nullptr) {
                 const bool reset = data->second.why == NoDelta::reset;
-                result_.verdict.unread.push_back({data->first, to_string(data->second.why),
-                                                  reset ? Layer::physical : Layer::congestion, false});
+                result_.verdict.unread.push_back(
+                    {data->first, to_string(data->second.why), reset ? Layer::physical : Layer::congestion, false});
             }
         }
         sort_by_counter(result_.verdict.unread);

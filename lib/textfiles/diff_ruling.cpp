@@ -19,7 +19,8 @@ const HcaPort *card_of(const PortCounters *side) {
 std::string place_of(const PortPair &pair) {
     const std::string &name = pair.known().port;
     const HcaPort *card = card_of(&pair.known());
-    return name.substr(0, card == nullptr || !name.ends_with(card->name()) ? name.size() : name.size() - card->name().size());
+    return name.substr(0, card == nullptr || !name.ends_with(card->name()) ? name.size()
+                                                                           : name.size() - card->name().size());
 }
 
 void add_side(const PortCounters *side, std::optional<NodeSnapshot> &node) {
@@ -55,7 +56,9 @@ JobEvidence evidence_of(const std::vector<PortPair> &pairs) {
     return evidence;
 }
 
-bool has_state(const HcaPort *card) { return card != nullptr && !card->state.empty(); }
+bool has_state(const HcaPort *card) {
+    return card != nullptr && !card->state.empty();
+}
 
 /// Of a port that does not count only a broken link is anybody's business, and nothing of it is a gap.
 void only_faults(DiffPort &port) {
@@ -84,7 +87,8 @@ void choose_ports(const std::vector<PortPair> &pairs, const DiffOptions &options
             continue;
         }
         const PortChoice *choice = choices.of(place_of(pairs[at]), *card);
-        if (const std::string *pattern = options.site == nullptr ? nullptr : excluded_by(*card, options.site->ports.exclude)) {
+        if (const std::string *pattern =
+                options.site == nullptr ? nullptr : excluded_by(*card, options.site->ports.exclude)) {
             port.use = "excluded as " + *pattern;
             port.counts = false;
             port.excluded = true;

@@ -35,6 +35,10 @@ std::string bar_text(const LiveCounter &counter) {
     return counter.bar == "0" ? "more than 0" : fmt::format("over {}", counter.bar);
 }
 
+std::string name_of(const DiffPort &port) {
+    return port.port.empty() ? "port" : printable(port.port);
+}
+
 std::string detail_text(const Diff &diff, const std::string &verdict) {
     constexpr std::size_t most = 8;
     std::string detail;
@@ -43,7 +47,7 @@ std::string detail_text(const Diff &diff, const std::string &verdict) {
         for (const std::string &counter : blamed(port, verdict)) {
             if (++count <= most) {
                 detail += fmt::format("{}{}{}", detail.empty() ? "" : ", ",
-                                      diff.ports.size() > 1 ? printable(port.port) + " " : "", printable(counter));
+                                      diff.ports.size() > 1 ? name_of(port) + " " : "", printable(counter));
             }
         }
     }
@@ -93,8 +97,8 @@ private:
     }
 
     void add(const DiffPort &port) {
-        std::string line = fmt::format("{}: {}, {}, judged as {} ({})", port.port.empty() ? "port" : printable(port.port),
-                                       port.verdict.word(), bytes_text(port), to_string(port.profile), port.profile_from);
+        std::string line = fmt::format("{}: {}, {}, judged as {} ({})", name_of(port), port.verdict.word(),
+                                       bytes_text(port), to_string(port.profile), port.profile_from);
         if (!port.counts) {
             line += "; does not count: " + printable(port.use);
         }
@@ -107,13 +111,17 @@ private:
             if (live.delta == 0) {
                 row(live.counter, "", "physical: " + more);
             } else {
-                counter(live.counter, fmt::format("+{}", live.delta),
-                        fmt::format("{} ({}{}{})", to_string(live.layer), bar_text(live), more.empty() ? "" : "; ", more));
+                counter(
+                    live.counter, fmt::format("+{}", live.delta),
+                    fmt::format("{} ({}{}{})", to_string(live.layer), bar_text(live), more.empty() ? "" : "; ", more));
             }
         }
         for (const KnownFault &fault : port.known) {
             said.insert(fault.counter);
-            counter(fault.counter, !fault.delta ? "?" : *fault.delta == 0 ? "" : fmt::format("+{}", *fault.delta),
+            counter(fault.counter,
+                    !fault.delta        ? "?"
+                    : *fault.delta == 0 ? ""
+                                        : fmt::format("+{}", *fault.delta),
                     printable(fault.note));
         }
         for (const Unread &unread : port.verdict.unread) {
@@ -138,7 +146,9 @@ private:
             } else {
                 const bool graded = known->graded(port.profile);
                 counter(name, fmt::format("+{}", *delta.value),
-                        graded && judged ? "below its bar" : graded ? "moved, not judged" : "not judged");
+                        graded && judged ? "below its bar"
+                        : graded         ? "moved, not judged"
+                                         : "not judged");
             }
         }
         if (unknown > 0) {

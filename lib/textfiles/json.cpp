@@ -74,9 +74,8 @@ public:
                      const nlohmann::detail::exception & /*error*/) override {
         const auto at = std::min(position, text_.size());
         const auto lines = std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at), '\n');
-        collector_.problem(line_ + static_cast<std::size_t>(lines), at >= text_.size()
-                                                                        ? "the JSON breaks off here"
-                                                                        : "not valid JSON from here on");
+        collector_.problem(line_ + static_cast<std::size_t>(lines),
+                           at >= text_.size() ? "the JSON breaks off here" : "not valid JSON from here on");
         if (at >= text_.size() && !held_.empty() && !text_.empty() &&
             std::isdigit(static_cast<unsigned char>(text_.back())) != 0) {
             held_.back().second = Reading::missing(Absence::unparsable); // digits may be lost
@@ -108,7 +107,8 @@ private:
         if (one_queue_) {
             collector_.problem(line_, "counters of single queue pairs: not used, the port's are needed");
         } else if (!device_.empty() && !held_.empty()) {
-            const Collector::Port port = collector_.port(KeyKind::device, fmt::format("{}:{}", device_, port_), Tool::tree);
+            const Collector::Port port =
+                collector_.port(KeyKind::device, fmt::format("{}:{}", device_, port_), Tool::tree);
             for (const auto &[name, reading] : held_) {
                 if (!reading.value) {
                     collector_.problem(line_, fmt::format("{} of {}: not a count", name, device_));
@@ -137,7 +137,26 @@ private:
     std::vector<std::pair<std::string, Reading>> held_;
 };
 
-<<<<<<< HEAD
+/// All of the port but its counters, which are many.
+std::shared_ptr<const HcaPort> card_of(const HcaPort &port) {
+    auto card = std::make_shared<HcaPort>();
+    card->device = port.device;
+    card->driver = port.driver;
+    card->number = port.number;
+    card->guid = port.guid;
+    card->lid = port.lid;
+    card->lmc = port.lmc;
+    card->link_layer = port.link_layer;
+    card->state = port.state;
+    card->phys_state = port.phys_state;
+    card->rate = port.rate;
+    card->netdev = port.netdev;
+    card->pci = port.pci;
+    card->model = port.model;
+    card->pcie = port.pcie;
+    return card;
+}
+
 /// "ports[0].counters.PortRcvErrors": the port's place; nullopt: not a counter.
 std::optional<std::size_t> port_of(const RepeatedKey &key) {
     const bool counter = key.path.size() == 4 && key.path[0] == "ports" && key.path[2] == "counters";
@@ -159,30 +178,6 @@ void snapshot(const std::string &text, std::size_t line, Collector &collector) {
     }
     for (std::size_t at = 0; at < decoded->ports.size(); ++at) {
         const HcaPort &port = decoded->ports[at];
-=======
-/// All of the port but its counters, which are many.
-std::shared_ptr<const HcaPort> card_of(const HcaPort &port) {
-    auto card = std::make_shared<HcaPort>();
-    card->device = port.device;
-    card->driver = port.driver;
-    card->number = port.number;
-    card->guid = port.guid;
-    card->lid = port.lid;
-    card->lmc = port.lmc;
-    card->link_layer = port.link_layer;
-    card->state = port.state;
-    card->phys_state = port.phys_state;
-    card->rate = port.rate;
-    card->netdev = port.netdev;
-    card->pci = port.pci;
-    card->model = port.model;
-    card->pcie = port.pcie;
-    return card;
-}
-
-void snapshot(const NodeSnapshot &decoded, std::size_t line, Collector &collector) {
-    for (const HcaPort &port : decoded.ports) {
->>>>>>> 58ca72350a2537546e68680431384c3f66ee7491
         PortCounters found;
         found.kind = KeyKind::device;
         found.port = decoded->node.empty() ? port.name() : decoded->node + "/" + port.name();
@@ -190,7 +185,8 @@ void snapshot(const NodeSnapshot &decoded, std::size_t line, Collector &collecto
         found.boot_id = decoded->boot_id;
         found.time_ns = decoded->time_ns;
         found.link_layer = port.link_layer;
-<<<<<<< HEAD
+        found.node = decoded->node;
+        found.hca = card_of(port);
         std::vector<std::string> aliases;
         found.counters = CounterList(port.counters, &aliases);
         for (const std::string &name : aliases) {
@@ -202,11 +198,6 @@ void snapshot(const NodeSnapshot &decoded, std::size_t line, Collector &collecto
                 found.counters.dispute(canonical_name(key.path.back()));
             }
         }
-=======
-        found.node = decoded.node;
-        found.hca = card_of(port);
-        found.counters = CounterList(port.counters);
->>>>>>> 58ca72350a2537546e68680431384c3f66ee7491
         collector.whole(std::move(found));
     }
     if (decoded->ports.empty()) {

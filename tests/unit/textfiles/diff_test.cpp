@@ -308,6 +308,13 @@ TEST(Inputs, ThatAreReadOnceCannotBeBothReadings) {
     EXPECT_TRUE(check_inputs(file, pipe).ok());
     EXPECT_TRUE(check_inputs("/nonexistent", "/nonexistent").ok()) << "reading it tells what is wrong";
 }
+TEST_F(DiffTest, CallsAPortWithoutANameAPort) {
+    for (const char *side : {"before", "after"}) {
+        directory_.write(side, "link mlx5_0/1 packet_seq_err 1\nlink mlx5_1/1 packet_seq_err 1\n"
+                               "NIC statistics:\n  rx_discards_phy: 1\n");
+    }
+    EXPECT_THAT(diff_text(compare(terabyte, false), false), testing::StartsWith("incomplete: port "));
+}
 TEST_F(DiffTest, WrapsItsLines) {
     Values after = healthy();
     after["packet_seq_err"] += 12000;
@@ -339,7 +346,8 @@ class NextSteps : public DiffTest {
 protected:
     static std::string pma(const std::string &value, int port = 3, bool all = true) {
         std::string text = "# Port counters: Lid 4 port " + std::to_string(port) + " (CapMask: 0)\n";
-        for (const char *name : {"SymbolErrorCounter", "LinkErrorRecoveryCounter", "LinkDownedCounter", "PortRcvErrors"}) {
+        for (const char *name :
+             {"SymbolErrorCounter", "LinkErrorRecoveryCounter", "LinkDownedCounter", "PortRcvErrors"}) {
             text += std::string(name) + ":.." + value + "\n";
         }
         return text + (all ? "PortXmitDiscards:.." + value + "\n" : "");
@@ -378,7 +386,8 @@ TEST_F(NextSteps, NameTheInputThatLacksSomething) {
     EXPECT_THAT(text, testing::Not(HasSubstr("perfquery and ethtool show none")));
 }
 TEST_F(NextSteps, OfHwCountersAloneTellBothWays) {
-    const std::string line = "link mlx5_0/1 packet_seq_err 5 rnr_nak_retry_err 1 local_ack_timeout_err 1 rp_cnp_handled ";
+    const std::string line =
+        "link mlx5_0/1 packet_seq_err 5 rnr_nak_retry_err 1 local_ack_timeout_err 1 rp_cnp_handled ";
     const std::string text = next(line + "1\n", line + "5\n");
     EXPECT_THAT(text, HasSubstr("(rp_cnp_handled moved, which is RoCE's)"));
     EXPECT_THAT(text, HasSubstr("--profile roce and add `ethtool -S`"));

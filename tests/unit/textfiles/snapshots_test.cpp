@@ -135,7 +135,9 @@ TEST_F(SnapshotPair, OfASlotThatLostLanesArePhysicalAndNoCablesFault) {
 }
 TEST_F(SnapshotPair, BelowTheSitesPolicyArePhysicalThoughNothingChanged) {
     Config site;
-    site.policy = {"4X", "NDR", "16x 32GT/s"};
+    site.policy.width = "4X";
+    site.policy.speed = "NDR";
+    site.policy.pcie = "16x 32GT/s";
     options.site = &site;
     EXPECT_THAT(compare().ports[0].verdict.detail(), ElementsAre("pcie", "speed"));
 }
