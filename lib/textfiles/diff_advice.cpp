@@ -194,10 +194,9 @@ private:
             }
         }
         if (!broken) {
-            steps_.push_back(
-                {"No traffic, no evidence: move data over the port between the readings, or tell what was moved "
-                 "with --bytes.",
-                 {}});
+            steps_.emplace_back("No traffic, no evidence: move data over the port between the readings, or tell what was "
+                                "moved with --bytes.",
+                                std::vector<std::string>());
         }
     }
 
