@@ -184,7 +184,7 @@ private:
     bool counted(Port port, std::string_view name, std::string_view value) {
         Names::Id id = collector_.names().find(name);
         if (id == Names::none) {
-            if (!is_word(name)) {
+            if (!is_words(name)) {
                 return false;
             }
             id = collector_.name(port, name, line_);
@@ -202,7 +202,7 @@ private:
         const std::string_view path = line.substr(6, colon - 6);
         const auto slash = path.rfind('/');
         const auto port = slash == npos ? std::nullopt : place(path.substr(0, slash));
-        if (!port || !is_word(path.substr(slash + 1))) {
+        if (!port || !is_words(path.substr(slash + 1))) {
             return false;
         }
         const std::string_view why = line.substr(colon + 2);
@@ -509,6 +509,13 @@ private:
         return rdma_pairs(line);
     }
 
+    /// Is it a counter's name, or how one begins? ("CRC errors")
+    static bool begins_name(std::string_view words) {
+        const auto table = counter_table();
+        return std::any_of(table.begin(), table.end(),
+                           [words](const CounterInfo &row) { return row.name.starts_with(words); });
+    }
+
     /// Lines of it may have been wrapped anywhere between words.
     bool rdma_pairs(std::string_view line) {
         while (true) {
@@ -525,6 +532,10 @@ private:
                     return false;
                 }
                 half_ = word;
+                continue;
+            }
+            if (is_word(word) && begins_name(fmt::format("{} {}", half_, word))) {
+                half_ = fmt::format("{} {}", half_, word);
                 continue;
             }
             keep(port_, collector_.name(port_, half_, line_), half_, word, 0);

@@ -34,6 +34,21 @@ inline bool is_word(std::string_view text) noexcept {
            std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
+/// Words with single blanks between: "packet_seq_err", "RNR received" (irdma has such files).
+inline bool is_words(std::string_view text) noexcept {
+    while (text.size() <= 64) {
+        const auto blank = text.find(' ');
+        if (!is_word(text.substr(0, blank))) {
+            return false;
+        }
+        if (blank == std::string_view::npos) {
+            return true;
+        }
+        text.remove_prefix(blank + 1);
+    }
+    return false;
+}
+
 /// What drivers call their statistics: "rx_prio3_pause", "port.rx_bytes", "[0]: rx_ucast_packets", "tx-0.packets".
 inline bool is_statistic(std::string_view text) noexcept {
     return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](unsigned char c) {

@@ -36,8 +36,8 @@ std::string perfquery() {
         text += fmt::format("# Port counters: Lid {} port {} (CapMask: 0x1300)\nPortSelect:......................{}\n"
                             "CounterSelect:...................0x0000\n",
                             lid / 40 + 1, lid % 40 + 1, lid % 40 + 1);
-        for (const char *name : names) {
-            text += fmt::format("{}{}\n", name, value_of(++n));
+        for (std::size_t at = 0; at < std::size(names); ++at) { // the first fourteen are of 4 bits at least
+            text += fmt::format("{}{}\n", names[at], at < 14 ? value_of(++n) % 15 : value_of(++n));
         }
     }
     return text;
@@ -62,6 +62,9 @@ std::string ethtool() {
         text += fmt::format("eth{}:\nNIC statistics:\n", device);
         for (const CounterInfo &row : counter_table()) {
             for (unsigned priority = 0; row.source == CounterSource::ethtool && priority < 8; ++priority) {
+                if (row.name.find("<l>") != std::string_view::npos) { // of lanes
+                    break;
+                }
                 text += fmt::format("     {}: {}\n", row.of_priority(priority), value_of(++n));
                 if (!row.is_family()) {
                     break;

@@ -304,5 +304,26 @@ TEST(ParseText, ReadsManyPortsInAnyOrder) {
               (Counters{{"PortRcvErrors", Reading::of(499)}, {"SymbolErrorCounter", Reading::of(499)}}));
 }
 
+TEST(RdmaStatistic, NamesOfSeveralWordsAreRead) {
+    const Parsed parsed = parse_text("link rocep1/1 cnpSent 4 RNR received 5 RTO 6 Rcvd Out of order packets 7 CRC errors 8\n", "f");
+    EXPECT_THAT(texts(parsed), IsEmpty());
+    ASSERT_EQ(parsed.ports.size(), 1U);
+    const Counters counters = parsed.ports[0].counters.map();
+    EXPECT_EQ(counters.at("RNR received").value, 5U);
+    EXPECT_EQ(counters.at("RTO").value, 6U);
+    EXPECT_EQ(counters.at("Rcvd Out of order packets").value, 7U);
+    EXPECT_EQ(counters.at("CRC errors").value, 8U);
+}
+
+TEST(Grep, NamesOfSeveralWordsAreRead) {
+    const Parsed parsed = parse_text("/sys/class/infiniband/rocep1/ports/1/hw_counters/CRC errors:8\n"
+                                     "/sys/class/infiniband/rocep1/ports/1/hw_counters/RNR received:5\n"
+                                     "/sys/class/infiniband/rocep1/ports/1/hw_counters/cnpSent:4\n", "f");
+    EXPECT_THAT(texts(parsed), IsEmpty());
+    ASSERT_EQ(parsed.ports.size(), 1U);
+    EXPECT_EQ(parsed.ports[0].counters.map().at("CRC errors").value, 8U);
+    EXPECT_EQ(parsed.ports[0].counters.map().at("RNR received").value, 5U);
+}
+
 } // namespace
 } // namespace fabric_check::textfiles
