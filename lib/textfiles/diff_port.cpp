@@ -216,7 +216,9 @@ private:
         const bool only_unrated = std::all_of(verdict.unread.begin(), verdict.unread.end(), [&](const Unread &counter) {
             return is_unrated(counter) && lowest_live() < counter.layer;
         });
-        if (link) { // no traffic and no other reading is needed to prove that a link went down or got narrower
+        const bool judged = !gap && only_unrated && result_.bytes != std::uint64_t{0};
+        // No traffic and no other reading is needed to prove that a link went down or got narrower.
+        if (link || (judged && !verdict.live.empty())) {
             verdict.outcome = Outcome::live;
         } else if (gap) {
             verdict.outcome = Outcome::incomplete;
@@ -224,8 +226,6 @@ private:
             verdict.outcome = Outcome::unusable;
         } else if (result_.bytes == std::uint64_t{0}) {
             verdict.outcome = Outcome::no_traffic;
-        } else if (!verdict.live.empty()) {
-            verdict.outcome = Outcome::live;
         } else if (!was_judged() && result_.known.empty()) {
             refuse({"counters", "none that this port is judged by", Layer::physical, true});
         } else if (*result_.no_bytes != '\0') {

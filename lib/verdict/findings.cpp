@@ -267,7 +267,7 @@ HwStatus judge_hw(const PortSet &set, const std::vector<Finding> &findings, doub
                                                               : nullptr;
         const double bits =
             rate == nullptr ? 0 : rate->signalling_gbps * 1e9 * static_cast<double>(rate->lanes) * port->seconds;
-        if (!(bits > 0)) {
+        if (port == nullptr || !(bits > 0)) {
             raise(HwStatus::unknown);
         } else {
             const std::uint64_t errors = std::max(finding.delta, beyond_repair(port->deltas));

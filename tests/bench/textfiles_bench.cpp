@@ -72,7 +72,8 @@ std::string ethtool() {
             }
         }
         for (unsigned queue = 0; queue < 300; ++queue) {
-            text += fmt::format("     rx{}_packets: {}\n     ch{}_events: {}\n", queue, value_of(++n), queue, value_of(++n));
+            text += fmt::format("     rx{}_packets: {}\n     ch{}_events: {}\n", queue, value_of(n + 1), queue, value_of(n + 2));
+            n += 2;
         }
     }
     return text;
