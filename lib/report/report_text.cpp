@@ -319,6 +319,7 @@ private:
         }
         if (links.size() > 1) {
             std::vector<std::string> names;
+            names.reserve(links.size());
             for (const ordered_json *one : links) {
                 names.push_back(text(*one, "where"));
             }
