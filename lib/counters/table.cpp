@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::string_view priority_mark = "<n>", lane_mark = "<l>";
 constexpr unsigned lanes = 12;
+constexpr std::size_t longest = 64; ///< of a name that may be of a family
 
 constexpr auto table = [] {
     std::array<CounterInfo, rows::pma_rows.size() + rows::mlx5_rows.size() + rows::ethtool_rows.size() +
@@ -84,7 +85,6 @@ constexpr bool is_digit(char c) noexcept {
 
 /// The row of `name` with `mark` in place of its digits at [at, end).
 const CounterInfo *find_pattern(std::string_view name, std::size_t at, std::size_t end, std::string_view mark) noexcept {
-    constexpr std::size_t longest = 64;
     std::array<char, longest + priority_mark.size()> pattern{};
     auto next = std::copy_n(name.begin(), at, pattern.begin());
     next = std::copy(mark.begin(), mark.end(), next);
@@ -94,7 +94,6 @@ const CounterInfo *find_pattern(std::string_view name, std::size_t at, std::size
 
 /// "rx_prio3_pause" is of the family "rx_prio<n>_pause", "FECCorrectableBlockCtrLane11" of "FECCorrectableBlockCtrLane<l>".
 const CounterInfo *find_family(std::string_view name) noexcept {
-    constexpr std::size_t longest = 64;
     if (name.size() > longest) {
         return nullptr;
     }

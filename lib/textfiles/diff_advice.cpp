@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "textfiles/diff_advice.hpp"
 #include "base/text.hpp"
-#include "verdict/discards.hpp"
+#include "verdict/causes.hpp"
 
 #include <fmt/format.h>
 
@@ -47,10 +47,9 @@ private:
     }
 
     /// Is one of the counters that convict named like this?
-    bool named(std::string_view start, std::string_view end = "") const {
-        return std::any_of(blamed_.begin(), blamed_.end(), [&](const std::string &counter) {
-            return counter.starts_with(start) && counter.ends_with(end);
-        });
+    bool named(std::string_view start) const {
+        return std::any_of(blamed_.begin(), blamed_.end(),
+                           [&](const std::string &counter) { return counter.starts_with(start); });
     }
 
     void physical() {
@@ -87,10 +86,7 @@ private:
     }
 
     void retries() {
-        const std::set<std::string_view> late{"rnr_nak_retry_err", "rnr_naks_rcvd", "RNR received", "RnrNak",
-                                              "sq_num_rnr"};
-        const auto of_late = std::count_if(blamed_.begin(), blamed_.end(),
-                                           [&](const std::string &counter) { return late.contains(counter); });
+        const auto of_late = std::count_if(blamed_.begin(), blamed_.end(), is_receiver_not_ready);
         if (of_late > 0) {
             say("Receivers had no buffer posted: that is the application or its MPI settings, not a cable.");
         }
@@ -100,15 +96,20 @@ private:
         }
     }
 
+    bool congested(Against against) const {
+        return std::any_of(blamed_.begin(), blamed_.end(),
+                           [against](const std::string &counter) { return is_congestion(counter, against); });
+    }
+
     void congestion() {
-        if (named("tx_", "pause")) {
+        if (congested(Against::received)) {
             say("This host sent the pauses: it is the slow receiver. Look at its PCIe slot, NUMA placement and "
                 "application.");
         }
-        if (named("rx_", "pause")) {
+        if (congested(Against::sent)) {
             say("The switch paused this host: look for a slow receiver further on, or for too little capacity.");
         }
-        if (named("rp_cnp") || named("np_")) {
+        if (congested(Against::both)) {
             say("Congestion control slowed senders down: look at DCQCN and the switch's ECN thresholds, then at "
                 "capacity "
                 "and many-to-one traffic.");
@@ -194,9 +195,10 @@ private:
             }
         }
         if (!broken) {
-            steps_.emplace_back("No traffic, no evidence: move data over the port between the readings, or tell what was "
-                                "moved with --bytes.",
-                                std::vector<std::string>());
+            steps_.emplace_back(
+                "No traffic, no evidence: move data over the port between the readings, or tell what was "
+                "moved with --bytes.",
+                std::vector<std::string>());
         }
     }
 

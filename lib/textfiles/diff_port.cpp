@@ -17,7 +17,7 @@ namespace {
 using Spoilt = const std::pair<const std::string, Delta> *;
 
 /// The data counter that answers for one direction, when it was read and proves nothing.
-Spoilt spoilt(const Deltas &deltas, std::initializer_list<const char *> counters) {
+Spoilt spoilt(const Deltas &deltas, std::span<const char *const> counters) {
     for (const char *counter : counters) {
         const auto at = deltas.find(counter);
         if (at != deltas.end() && (at->second.value || !is_missing(at->second.why))) {
@@ -25,19 +25,6 @@ Spoilt spoilt(const Deltas &deltas, std::initializer_list<const char *> counters
         }
     }
     return nullptr;
-}
-
-Spoilt spoilt_sent(const Deltas &deltas) {
-    return spoilt(deltas, {"PortXmitData", "tx_vport_rdma_unicast_bytes", "tx_bytes_phy"});
-}
-Spoilt spoilt_received(const Deltas &deltas) {
-    return spoilt(deltas, {"PortRcvData", "rx_vport_rdma_unicast_bytes", "rx_bytes_phy"});
-}
-
-double seconds_between(const PortCounters &before, const PortCounters &after) noexcept {
-    return before.time_ns != 0 && after.time_ns > before.time_ns
-               ? static_cast<double>(after.time_ns - before.time_ns) / 1e9
-               : 0;
 }
 
 template <class List> void sort_by_counter(List &list) {
@@ -71,7 +58,7 @@ public:
 
     DiffPort run() {
         result_.deltas = deltas_of(before_.counters.map(), after_.counters.map());
-        const double seconds = seconds_between(before_, after_);
+        const double seconds = before_.time_ns != 0 ? seconds_between(before_.time_ns, after_.time_ns) : 0;
         if (before_.hca != nullptr && after_.hca != nullptr) {
             distrust_data(result_.deltas, std::max(before_.hca->rate.data_gbps, after_.hca->rate.data_gbps), seconds);
         }
@@ -110,7 +97,8 @@ private:
             return;
         }
         const auto sent = xmit_bytes(result_.deltas), received = rcv_bytes(result_.deltas);
-        const Spoilt no_sent = spoilt_sent(result_.deltas), no_received = spoilt_received(result_.deltas);
+        const Spoilt no_sent = spoilt(result_.deltas, sent_byte_counters),
+                     no_received = spoilt(result_.deltas, received_byte_counters);
         if (no_sent != nullptr || no_received != nullptr) {
             result_.no_bytes = to_string((no_sent != nullptr ? no_sent : no_received)->second.why);
             result_.sent = sent;
@@ -238,7 +226,8 @@ private:
 
     /// Whoever resets data counters resets the others too; the other reasons only hide how much was moved.
     void without_bytes() {
-        for (const Spoilt data : {spoilt_sent(result_.deltas), spoilt_received(result_.deltas)}) {
+        for (const Spoilt data :
+             {spoilt(result_.deltas, sent_byte_counters), spoilt(result_.deltas, received_byte_counters)}) {
             if (data != nullptr) {
                 const bool reset = data->second.why == NoDelta::reset;
                 result_.verdict.unread.push_back(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "verdict/advice.hpp"
-#include "verdict/discards.hpp"
+#include "verdict/causes.hpp"
 
 #include <fmt/format.h>
 
@@ -60,24 +60,15 @@ private:
         }
     }
 
-    /// Does the verdict rest on congestion that holds back what is sent (pauses received), or the reverse?
-    bool paused(Against against) const {
-        return std::any_of(verdict_.because.begin(), verdict_.because.end(), [against](const Finding &finding) {
-            const CounterInfo *row = find_counter(finding.counter);
-            return row != nullptr && row->layer == Layer::congestion && row->against == against;
-        });
+    /// Does the verdict rest on congestion of this direction?
+    bool congested(Against against) const {
+        return std::any_of(verdict_.because.begin(), verdict_.because.end(),
+                           [against](const Finding &finding) { return is_congestion(finding.counter, against); });
     }
 
-    /// The receiver had no buffer posted: rnr_nak_retry_err, rnr_naks_rcvd, sq_num_rnr, RnrNak, "RNR received".
-    static bool is_receiver_not_ready(const std::string &counter) {
-        return counter.find("rnr") != std::string::npos || counter.find("Rnr") != std::string::npos ||
-               counter.find("RNR") != std::string::npos;
-    }
-
-    bool because_of(std::string_view head, std::string_view tail) const {
-        return std::any_of(verdict_.because.begin(), verdict_.because.end(), [&](const Finding &finding) {
-            return finding.counter.starts_with(head) && finding.counter.ends_with(tail);
-        });
+    bool because_of(std::string_view head) const {
+        return std::any_of(verdict_.because.begin(), verdict_.because.end(),
+                           [&](const Finding &finding) { return finding.counter.starts_with(head); });
     }
 
     void by_word(const std::string &word) {
@@ -87,7 +78,7 @@ private:
             physical();
         } else if (word == "pause-storm") {
             say(fmt::format("Look at the receiver at {}: it stopped taking data.", first_where()));
-        } else if (word == "lossless-broken" && because_of("rx_", "")) {
+        } else if (word == "lossless-broken" && because_of("rx_")) {
             say(fmt::format("Packets were dropped at {} for want of buffers: see that flow control (PFC) is on for the "
                             "priority of RDMA at both ends of the link, and how the card's buffers are sized "
                             "(mlnx_qos).", first_where()));
@@ -206,15 +197,15 @@ private:
     }
 
     void congestion() {
-        if (paused(Against::received)) {
+        if (congested(Against::received)) {
             say(fmt::format("{} is a slow receiver and made its switch wait: look at that host's processor, memory and "
                             "PCI Express before the network.", first_where()));
         }
-        if (paused(Against::sent)) {
+        if (congested(Against::sent)) {
             say("The switch held hosts back (rx pause): look for the slow receiver behind it, which shows tx pause, or "
                 "for too little capacity towards it.");
         }
-        if (paused(Against::both)) { // not a pause, then: a congestion notification or mark
+        if (congested(Against::both)) { // not a pause, then: a congestion notification or mark
             say("Congestion control slowed the senders (ECN, DCQCN): look at its settings and thresholds, and at how "
                 "many send to one.");
         }

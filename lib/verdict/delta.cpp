@@ -25,17 +25,15 @@ NoDelta reason(const Reading *reading) noexcept {
     return reading == nullptr ? NoDelta::absent : from_absence(reading->absence);
 }
 
-bool is_there_none(NoDelta why) noexcept { return why == NoDelta::absent || why == NoDelta::unsupported; }
-
 /// Without a value on one side at least: what kept it from being read says more than that it was not there.
 NoDelta missing(const Reading *before, const Reading *after) noexcept {
     if (after != nullptr && after->value) {
         const NoDelta why = reason(before);
-        return is_there_none(why) ? NoDelta::absent_before : why;
+        return is_nowhere(why) ? NoDelta::absent_before : why;
     }
     const NoDelta why = reason(after);
     if (before != nullptr && before->value) {
-        return is_there_none(why) ? NoDelta::absent_after : why;
+        return is_nowhere(why) ? NoDelta::absent_after : why;
     }
     return why != NoDelta::absent ? why : reason(before);
 }

@@ -30,6 +30,9 @@ const char *to_string(NoDelta why) noexcept; ///< "reset", "saturated", "absent 
 /// No value on one side at least (true), or values that prove nothing (false).
 constexpr bool is_missing(NoDelta why) noexcept { return why < NoDelta::reset; }
 
+/// Neither side has it, or none was ever there.
+constexpr bool is_nowhere(NoDelta why) noexcept { return why == NoDelta::absent || why == NoDelta::unsupported; }
+
 /// END minus START of one counter, or the reason there is none. Counter's own unit.
 struct Delta {
     std::optional<std::uint64_t> value;

@@ -216,8 +216,7 @@ private:
     static bool tells(const PortResult &result, const CounterInfo &row) {
         const auto there = [&result](const std::string &name) {
             const auto at = result.deltas.find(name);
-            return at != result.deltas.end() &&
-                   (at->second.value || (at->second.why != NoDelta::absent && at->second.why != NoDelta::unsupported));
+            return at != result.deltas.end() && (at->second.value || !is_nowhere(at->second.why));
         };
         bool any = !row.is_family() && there(std::string(row.name));
         for (unsigned priority = 0; row.is_family() && priority < priorities; ++priority) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/text.hpp"
+#include "verdict/causes.hpp"
 #include "verdict/findings.hpp"
 #include "verdict/links.hpp"
 
@@ -27,9 +28,7 @@ char priority_in(std::string_view counter) {
 
 /// Counts it the pauses of which `pause` is the time: of the same direction and priority?
 bool is_count_of(const std::string &counter, const PauseShare &pause) {
-    const CounterInfo *row = find_counter(counter);
-    return row != nullptr && row->layer == Layer::congestion &&
-           row->against == (pause.sent ? Against::received : Against::sent) &&
+    return is_congestion(counter, pause.sent ? Against::received : Against::sent) &&
            priority_in(counter) == priority_in(pause.counter);
 }
 

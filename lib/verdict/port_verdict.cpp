@@ -4,16 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <initializer_list>
 
 namespace fabric_check {
 
 namespace {
-
-/// Neither side has it, or none was ever there: no gap unless the counter is required.
-bool nowhere(NoDelta why) noexcept {
-    return why == NoDelta::absent || why == NoDelta::unsupported;
-}
 
 const Delta *find(const Deltas &deltas, const std::string &counter) {
     const auto at = deltas.find(counter);
@@ -36,14 +30,14 @@ std::optional<std::uint64_t> octets(const Deltas &deltas, const std::string &cou
 /// A priority has flow control where its pauses are counted.
 bool has_flow_control(const Deltas &deltas, unsigned priority) {
     const Delta *pauses = find(deltas, "rx_prio" + std::to_string(priority) + "_pause");
-    return pauses != nullptr && (pauses->value || !nowhere(pauses->why));
+    return pauses != nullptr && (pauses->value || !is_nowhere(pauses->why));
 }
 
 /// The first of these that is there, even without a delta: another one counts other things.
-std::optional<std::uint64_t> bytes_by(const Deltas &deltas, std::initializer_list<const char *> counters,
+std::optional<std::uint64_t> bytes_by(const Deltas &deltas, std::span<const char *const> counters,
                                       const std::string &direction) {
     for (const char *counter : counters) {
-        if (const Delta *delta = find(deltas, counter); delta != nullptr && (delta->value || !nowhere(delta->why))) {
+        if (const Delta *delta = find(deltas, counter); delta != nullptr && (delta->value || !is_nowhere(delta->why))) {
             return octets(deltas, counter);
         }
     }
@@ -120,7 +114,7 @@ private:
             moved(info, name, *delta.value);
         } else if (!is_missing(delta.why)) {
             verdict_.unread.push_back({name, to_string(delta.why), info.layer, false});
-        } else if (is_required || (required_somewhere(info, rules_.profile) && !nowhere(delta.why))) {
+        } else if (is_required || (required_somewhere(info, rules_.profile) && !is_nowhere(delta.why))) {
             verdict_.unread.push_back({name, to_string(delta.why), info.layer, true});
         }
     }
@@ -251,11 +245,11 @@ PortVerdict judge_port(const Deltas &deltas, const PortRules &rules) {
 }
 
 std::optional<std::uint64_t> xmit_bytes(const Deltas &deltas) {
-    return bytes_by(deltas, {"PortXmitData", "tx_vport_rdma_unicast_bytes", "tx_bytes_phy"}, "tx");
+    return bytes_by(deltas, sent_byte_counters, "tx");
 }
 
 std::optional<std::uint64_t> rcv_bytes(const Deltas &deltas) {
-    return bytes_by(deltas, {"PortRcvData", "rx_vport_rdma_unicast_bytes", "rx_bytes_phy"}, "rx");
+    return bytes_by(deltas, received_byte_counters, "rx");
 }
 
 } // namespace fabric_check

@@ -4,7 +4,9 @@
 #include "counters/bar.hpp"
 #include "verdict/delta.hpp"
 
+#include <array>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,6 +66,10 @@ struct PortRules {
 /// with flow control: those that have an rx_prio<n>_pause. Without any, and without 802.3x pauses, a RoCE port is
 /// incomplete.
 PortVerdict judge_port(const Deltas &deltas, const PortRules &rules);
+
+/// The counters that tell the bytes of a port each way; the first that is there counts.
+inline constexpr std::array sent_byte_counters{"PortXmitData", "tx_vport_rdma_unicast_bytes", "tx_bytes_phy"};
+inline constexpr std::array received_byte_counters{"PortRcvData", "rx_vport_rdma_unicast_bytes", "rx_bytes_phy"};
 
 /// Bytes transmitted and received. From the port's data counters (times four, once); where the port has none from those
 /// of its network device: of RDMA, else all on the wire, else of the priorities with flow control, else of the

@@ -50,6 +50,19 @@ protected:
         octets += moved;
         return run_mid(config, "node01", world, Deadline::after(std::chrono::milliseconds(2000)));
     }
+    void epilog() {
+        Log log;
+        NodeHookEnvironment environment;
+        environment.job_id = 7;
+        environment.node = "node01";
+        environment.nodes = {"node01"};
+        environment.index = 1;
+        NodeHookWorld hook;
+        hook.signer = &signer;
+        hook.log = &log;
+        config.sysfs_root = directory.path("sys");
+        run_node_hook(Phase::end, environment, config, hook, Deadline::after(std::chrono::milliseconds(5000)));
+    }
     std::vector<std::string> records() const {
         return std::filesystem::exists(directory.path("spool/records")) ? files_in(directory.path("spool/records"))
                                                                         : std::vector<std::string>{};
@@ -230,17 +243,7 @@ TEST_F(MidTest, TheHooksBeginAndEndIt) {
 
 TEST_F(MidTest, WithoutItTheEndCarriesNothing) {
     start(7);
-    Log log;
-    NodeHookEnvironment environment;
-    environment.job_id = 7;
-    environment.node = "node01";
-    environment.nodes = {"node01"};
-    environment.index = 1;
-    NodeHookWorld hook;
-    hook.signer = &signer;
-    hook.log = &log;
-    config.sysfs_root = directory.path("sys");
-    run_node_hook(Phase::end, environment, config, hook, Deadline::after(std::chrono::milliseconds(5000)));
+    epilog();
     ASSERT_EQ(records().size(), 1U);
     EXPECT_THAT(written().intervals, IsEmpty());
 }
@@ -255,17 +258,7 @@ TEST_F(MidTest, StepsTravelInMidAndEnd) {
     (void)mid(300);
     ASSERT_EQ(written().steps.steps.size(), 1U);
     EXPECT_EQ(written().steps.steps[0].id, 3U);
-    Log log;
-    NodeHookEnvironment environment;
-    environment.job_id = 7;
-    environment.node = "node01";
-    environment.nodes = {"node01"};
-    environment.index = 1;
-    NodeHookWorld hook;
-    hook.signer = &signer;
-    hook.log = &log;
-    config.sysfs_root = directory.path("sys");
-    run_node_hook(Phase::end, environment, config, hook, Deadline::after(std::chrono::milliseconds(5000)));
+    epilog();
     ASSERT_EQ(records().size(), 2U);
     EXPECT_EQ(written(1).phase, Phase::end);
     EXPECT_EQ(written(1).steps.steps.size(), 1U);

@@ -335,6 +335,16 @@ TEST_F(RunbookFiles, OfADriverForEthernetAloneAreRoceAndAskedForItsOwnCounters) 
     EXPECT_EQ(by_counters.ports[0].driver, "bnxt_en");
     EXPECT_EQ(by_counters.verdict, "clean");
 }
+TEST_F(RunbookFiles, OfAnyDriverAreAdvisedOnByWhatItsCountersSay) {
+    const std::string quiet = "link bnxt_re0/1 rnr_naks_rcvd 5 rx_roce_discards 5 seq_err_naks_rcvd 5 to_retransmits 5";
+    directory_.write("before", quiet + " rx_cnp_pkts 5\n");
+    directory_.write("after", quiet + " rx_cnp_pkts 90000\n");
+    DiffOptions options = with(std::nullopt);
+    options.bytes = 1'000'000'000;
+    const Diff result = compare(options);
+    EXPECT_EQ(result.verdict, "congestion");
+    EXPECT_THAT(next_steps(result), ElementsAre(HasSubstr("Congestion control slowed senders down")));
+}
 TEST_F(RunbookFiles, OfANetworkDeviceAreAskedForWhatItsDriverHas) {
     const std::string text = "NIC statistics:\n     rx_pfc_ena_frames_pri3: 5\n     rx_stat_discard: 1\n";
     directory_.write("before", text);

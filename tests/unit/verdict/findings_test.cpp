@@ -10,21 +10,16 @@ namespace fabric_check {
 namespace {
 
 using testing::BusyJob;
+using testing::finding;
 using testing::gigabyte;
 using testing::SmallJob;
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
 constexpr std::uint32_t a = SmallJob::switch_a;
-
-auto finding(const std::string &where, const std::string &counter, std::uint64_t delta) {
-    return ::testing::AllOf(Field(&Finding::where, where), Field(&Finding::counter, counter),
-                            Field(&Finding::delta, delta));
-}
 
 TEST(Findings, BlocksBeyondRepairFailTheHardwareThatSymbolErrorsAlonePass) {
     for (const char *counter : {"PortFECUncorrectableBlockCtr", "FECUncorrectableBlockCtrLane2"}) {

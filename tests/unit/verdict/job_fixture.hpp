@@ -26,6 +26,12 @@ inline LinkRate hdr() { return {4, "HDR", 200, 53.125}; }
 inline LinkRate narrow_hdr() { return {1, "HDR", 50, 53.125}; }
 inline LinkRate edr() { return {4, "EDR", 100, 25.78125}; }
 
+inline auto finding(const std::string &where, const std::string &counter, std::uint64_t delta) {
+    using ::testing::Field;
+    return ::testing::AllOf(Field(&Finding::where, where), Field(&Finding::counter, counter),
+                            Field(&Finding::delta, delta));
+}
+
 inline auto unread(const std::string &where, const std::string &counter, const std::string &reason) {
     using ::testing::Field;
     return ::testing::AllOf(Field(&UnreadCounter::where, where), Field(&UnreadCounter::counter, counter),

@@ -7,6 +7,7 @@ namespace fabric_check {
 namespace {
 
 using testing::BusyJob;
+using testing::finding;
 using testing::gigabyte;
 using testing::SmallJob;
 using testing::unread;
@@ -19,11 +20,6 @@ using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr std::uint32_t a = SmallJob::switch_a, b = SmallJob::switch_b;
-
-auto finding(const std::string &where, const std::string &counter, std::uint64_t delta) {
-    return ::testing::AllOf(Field(&Finding::where, where), Field(&Finding::counter, counter),
-                            Field(&Finding::delta, delta));
-}
 
 TEST(JobVerdict, EvenTrafficWithoutErrorsIsCleanWithFullCover) {
     BusyJob job;
