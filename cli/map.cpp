@@ -67,7 +67,7 @@ struct Counts {
 
 Counts count(const fabric::Map &map) {
     Counts counts;
-    for (const fabric::MapNode &node : map.nodes) {
+    for (const fabric::MapNode node : map.nodes()) {
         if (node.kind == fabric::NodeKind::host)
             ++counts.hosts;
         else if (node.kind == fabric::NodeKind::other)
@@ -75,10 +75,10 @@ Counts count(const fabric::Map &map) {
         if (node.kind != fabric::NodeKind::switch_node)
             continue;
         ++counts.switches;
-        for (const fabric::MapPort &port : node.ports) {
+        for (const fabric::MapPort port : node.ports) {
             if (port.peer == fabric::no_node)
                 continue;
-            const bool between = map.nodes[port.peer].kind == fabric::NodeKind::switch_node;
+            const bool between = map.nodes()[port.peer].kind == fabric::NodeKind::switch_node;
             ++(between ? counts.switch_links : counts.host_links);
         }
     }
@@ -105,32 +105,32 @@ void show(const fabric::Map &map, const std::string &file, bool json) {
         nlohmann::ordered_json out;
         out["schema"] = "fabric-check/map/1";
         out["file"] = file;
-        out["id"] = fmt::format("{:016x}", map.id);
-        out["source"] = map.source;
-        out["built"] = map.built_ns / ns_per_s;
-        out["age_s"] = (wall_ns() - map.built_ns) / ns_per_s;
+        out["id"] = fmt::format("{:016x}", map.id());
+        out["source"] = map.source();
+        out["built"] = map.built_ns() / ns_per_s;
+        out["age_s"] = (wall_ns() - map.built_ns()) / ns_per_s;
         out["switches"] = counts.switches;
         out["hosts"] = counts.hosts;
         out["others"] = counts.others;
         out["links"] = {{"hosts", counts.host_links}, {"switches", counts.switch_links}};
-        out["adaptive_routing"] = to_string(map.adaptive_routing);
+        out["adaptive_routing"] = to_string(map.adaptive_routing());
         out["problems"] = nlohmann::ordered_json::array();
-        for (const Problem &problem : map.problems)
+        for (const Problem &problem : map.problems())
             out["problems"].push_back({{"where", problem.where}, {"reason", problem.reason}});
         // Names come off the wire; what is not UTF-8 must not end the program.
         fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
         return;
     }
     fmt::print("map:              {}\n", printable(file));
-    fmt::print("built:            {}, {}, from {}\n", format_time(map.built_ns / ns_per_s), age(map.built_ns),
-               printable(map.source));
+    fmt::print("built:            {}, {}, from {}\n", format_time(map.built_ns() / ns_per_s), age(map.built_ns()),
+               printable(map.source()));
     fmt::print("switches:         {}\n", counts.switches);
     fmt::print("hosts:            {}\n", counts.hosts);
     if (counts.others)
         fmt::print("other nodes:      {}\n", counts.others);
     fmt::print("links:            {} to hosts, {} between switches\n", counts.host_links, counts.switch_links);
-    fmt::print("adaptive routing: {}\n", to_string(map.adaptive_routing));
-    for (const Problem &problem : map.problems)
+    fmt::print("adaptive routing: {}\n", to_string(map.adaptive_routing()));
+    for (const Problem &problem : map.problems())
         fmt::print("problem:          {}: {}\n", printable(problem.where), printable(problem.reason));
 }
 

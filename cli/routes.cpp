@@ -54,7 +54,10 @@ Result<Map> the_map(const Context &context, const Options &options, const Config
         if (!map && map.error().code == Errc::not_found) {
             return Error{Errc::usage, map.error().message};
         }
-        return map;
+        if (!map) {
+            return map.error();
+        }
+        return open_draft(*map, options.topology.front());
     }
     auto map = load_map(map_path(context, config));
     if (!map && map.error().code == Errc::not_found) {
@@ -172,9 +175,11 @@ Result<std::vector<Endpoint>> job_of(const Map &map, const Options &options, con
 std::vector<std::string> in_no_table(const Map &map, const std::vector<Endpoint> &endpoints) {
     std::vector<std::string> out;
     for (const Endpoint &endpoint : endpoints) {
-        const bool known = std::any_of(map.nodes.begin(), map.nodes.end(), [&endpoint](const MapNode &node) {
-            return endpoint.lid < node.lft.size() && node.lft[endpoint.lid] != no_route;
-        });
+        bool known = false;
+        for (const MapNode &node : map.nodes()) {
+            const auto table = node.lft();
+            known = known || (endpoint.lid < table.size() && table[endpoint.lid] != no_route);
+        }
         if (!known) {
             out.push_back(fmt::format("LID {} ({})", endpoint.lid, endpoint.name));
         }
@@ -195,7 +200,7 @@ int judge(const Map &map, const Options &options, const Config &config, const Qu
         return exit_status::finding;
     }
     // Under adaptive routing the tables alone never judge.
-    const bool judged = map.adaptive_routing != AdaptiveRouting::on;
+    const bool judged = map.adaptive_routing() != AdaptiveRouting::on;
     return judged && routes.imbalance > config.thresholds.imbalance ? exit_status::finding : exit_status::done;
 }
 
@@ -226,7 +231,7 @@ int run(const Context &context, const Options &options) {
         return fail(exit_code(map.error().code), map.error().message);
     }
     if (config->adaptive_routing != "auto") {
-        map->adaptive_routing = config->adaptive_routing == "on" ? AdaptiveRouting::on : AdaptiveRouting::off;
+        map->assume_adaptive_routing(config->adaptive_routing == "on" ? AdaptiveRouting::on : AdaptiveRouting::off);
     }
     Query query;
     auto job = job_of(*map, options, report);
@@ -253,6 +258,7 @@ int run(const Context &context, const Options &options) {
         query.ceilings[kind] = ceiling;
     }
     query.want_sources = false;
+    query.rails_apart = !options.all_hosts; // the tables' own balance, whoever may call himself what
 
     const LftView lfts(*map);
     Routes routes = analyse(lfts, query);
@@ -261,14 +267,14 @@ int run(const Context &context, const Options &options) {
     } else {
         routes.warnings.push_back(fmt::format("no link loads by shape: more than {} LIDs", shape_limit));
     }
-    for (const Problem &problem : map->problems) {
+    for (const Problem &problem : map->problems()) {
         routes.warnings.push_back(problem.where + ": " + problem.reason);
     }
     nlohmann::ordered_json json = routes_json(*map, routes, query);
     if (options.topology.empty()) {
         json["map"]["file"] = map_path(context, *config);
-        if (map->built_ns > 0) {
-            json["map"]["age_s"] = std::max<std::int64_t>(0, wall_ns() - map->built_ns) / second_ns;
+        if (map->built_ns() > 0) {
+            json["map"]["age_s"] = std::max<std::int64_t>(0, wall_ns() - map->built_ns()) / second_ns;
         }
     } else {
         json["map"]["built"] = nullptr; // files do not say

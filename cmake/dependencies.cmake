@@ -18,6 +18,7 @@ pkg_check_modules(IBMAD REQUIRED IMPORTED_TARGET libibmad)
 pkg_check_modules(IBNETDISC REQUIRED IMPORTED_TARGET libibnetdisc)
 pkg_check_modules(NETTLE REQUIRED IMPORTED_TARGET nettle)
 pkg_check_modules(ACL REQUIRED IMPORTED_TARGET libacl)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 
 # Debian's libslurm-dev has no pkg-config file.
 find_path(SLURM_INCLUDE_DIR slurm/slurm.h REQUIRED)
@@ -35,13 +36,13 @@ target_link_libraries(slurm_api INTERFACE ${SLURM_LIBRARY})
 set(fabric_check_dependencies
     fmt::fmt tomlplusplus::tomlplusplus CLI11::CLI11 nlohmann_json::nlohmann_json SQLite::SQLite3 ZLIB::ZLIB
     Threads::Threads PkgConfig::MUNGE PkgConfig::UMAD PkgConfig::IBMAD PkgConfig::IBNETDISC PkgConfig::NETTLE
-    PkgConfig::ACL slurm_api)
+    PkgConfig::ACL PkgConfig::XXHASH slurm_api)
 
 function(report_dependencies)
     message(STATUS "slurm-fabric-check ${PROJECT_VERSION} (${CMAKE_BUILD_TYPE}), found:")
     foreach(pair "Slurm|${SLURM_VERSION}" "munge|${MUNGE_VERSION}" "libibumad|${UMAD_VERSION}"
                  "libibmad|${IBMAD_VERSION}" "libibnetdisc|${IBNETDISC_VERSION}" "nettle|${NETTLE_VERSION}"
-                 "libacl|${ACL_VERSION}"
+                 "libacl|${ACL_VERSION}" "libxxhash|${XXHASH_VERSION}"
                  "fmt|${fmt_VERSION}" "toml++|${tomlplusplus_VERSION}" "CLI11|${CLI11_VERSION}"
                  "nlohmann-json|${nlohmann_json_VERSION}" "SQLite|${SQLite3_VERSION}" "zlib|${ZLIB_VERSION}"
                  "GoogleTest and GoogleMock|${GTest_VERSION}" "Google Benchmark|${benchmark_VERSION}" "ccache|${CCACHE}")

@@ -23,7 +23,7 @@ struct FabricDeleter {
     void operator()(ibnd_fabric_t *fabric) const { ibnd_destroy_fabric(fabric); }
 };
 
-Result<Map> topology(const Config &config) {
+Result<MapDraft> topology(const Config &config) {
     ibnd_config_t settings{};
     settings.max_smps = std::clamp(config.mad.window, 1U, discovery_window);
     settings.timeout_ms = std::max(config.mad.timeout_ms, 1U);
@@ -41,12 +41,12 @@ Result<Map> topology(const Config &config) {
 /// One run over all switches' tables.
 class TableReader {
 public:
-    TableReader(mad::Engine &engine, Map &map, const Progress &progress)
+    TableReader(mad::Engine &engine, MapDraft &map, const Progress &progress)
         : engine_(engine), map_(map), progress_(progress) {}
 
     void submit() {
         for (std::uint32_t i = 0; i < map_.nodes.size(); ++i) {
-            MapNode &node = map_.nodes[i];
+            DraftNode &node = map_.nodes[i];
             if (node.kind != NodeKind::switch_node)
                 continue;
             node.lft.clear();
@@ -65,7 +65,7 @@ private:
     }
 
     void switch_info(std::uint32_t index, const mad::Reply &reply) {
-        MapNode &node = map_.nodes[index];
+        DraftNode &node = map_.nodes[index];
         const auto info =
             reply.outcome == mad::Outcome::ok ? mad::decode_switch_info(reply.data) : std::nullopt;
         if (!info) {
@@ -81,7 +81,7 @@ private:
     }
 
     void table_block(std::uint32_t index, unsigned block, const mad::Reply &reply) {
-        MapNode &node = map_.nodes[index];
+        DraftNode &node = map_.nodes[index];
         const auto ports =
             reply.outcome == mad::Outcome::ok ? mad::decode_lft_block(reply.data) : std::nullopt;
         if (ports)
@@ -96,18 +96,17 @@ private:
     }
 
     mad::Engine &engine_;
-    Map &map_;
+    MapDraft &map_;
     const Progress &progress_;
     std::size_t done_ = 0, total_ = 0;
 };
 
 } // namespace
 
-void ask_adaptive_routing(mad::Engine &engine, const Map &map, const std::vector<std::uint32_t> &switches,
-                          AdaptiveRouting &result) {
+void ask_adaptive_routing(mad::Engine &engine, const std::vector<std::uint16_t> &switches, AdaptiveRouting &result) {
     result = AdaptiveRouting::off;
-    for (const std::uint32_t index : switches) {
-        engine.submit({.lid = map.nodes[index].lid, .attribute = mad::attribute::adaptive_routing_info, .probe = true},
+    for (const std::uint16_t lid : switches) {
+        engine.submit({.lid = lid, .attribute = mad::attribute::adaptive_routing_info, .probe = true},
                       [&result](const mad::Reply &reply) {
                           if (reply.outcome == mad::Outcome::unsupported)
                               return;
@@ -130,14 +129,14 @@ AdaptiveRouting adaptive_routing_of(const Config &config, AdaptiveRouting detect
     return detected;
 }
 
-void read_tables(mad::Engine &engine, Map &map, Deadline deadline, const Progress &progress) {
+void read_tables(mad::Engine &engine, MapDraft &map, Deadline deadline, const Progress &progress) {
     TableReader reader(engine, map, progress);
     reader.submit();
-    std::vector<std::uint32_t> switches;
-    for (std::uint32_t i = 0; i < map.nodes.size(); ++i)
-        if (map.nodes[i].kind == NodeKind::switch_node && map.nodes[i].lid != 0)
-            switches.push_back(i);
-    ask_adaptive_routing(engine, map, switches, map.adaptive_routing);
+    std::vector<std::uint16_t> switches;
+    for (const DraftNode &node : map.nodes)
+        if (node.kind == NodeKind::switch_node && node.lid != 0)
+            switches.push_back(node.lid);
+    ask_adaptive_routing(engine, switches, map.adaptive_routing);
     engine.run(deadline);
     if (switches.empty())
         map.adaptive_routing = AdaptiveRouting::unknown;
@@ -145,7 +144,7 @@ void read_tables(mad::Engine &engine, Map &map, Deadline deadline, const Progres
         map.problems.push_back({"map", "", engine.failure()->message});
 }
 
-Result<Map> discover(const Config &config, const Progress &progress, const std::function<Status()> &prepare) {
+Result<MapDraft> discover(const Config &config, const Progress &progress, const std::function<Status()> &prepare) {
     // libibnetdisc does not say why it fails; whether we may send MADs at all is found out first.
     if (auto tried = mad::UmadTransport::open(config.mad.device, config.mad.port); !tried)
         return tried.error();

@@ -1,326 +1,153 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "fabric/loads.hpp"
-#include "fabric/routes.hpp"
-#include "fabric/tree.hpp"
+#include "fabric/analysis.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
-#include <set>
 #include <tuple>
-#include <unordered_set>
 
 namespace fabric_check::fabric {
 namespace {
 
-/// A set of source switches, by their number among the source switches.
-using Bits = std::vector<std::uint64_t>;
+constexpr std::uint32_t no_group = 0xffffffff;
+constexpr std::uint8_t mark_job = 1, mark_services = 2;
 
-void unite(Bits &into, const Bits &from) {
-    if (into.size() < from.size())
-        into.resize(from.size(), 0);
-    for (std::size_t i = 0; i < from.size(); ++i)
-        into[i] |= from[i];
+GroupPort &port_of(Group &group, std::uint8_t port) {
+    return *std::lower_bound(group.ports.begin(), group.ports.end(), port,
+                             [](const GroupPort &a, std::uint8_t b) { return a.port < b; });
 }
 
-struct PortDraft {
-    std::vector<std::uint16_t> lids;
-    double flows = 0;
-    Bits sources;
-};
+} // namespace
 
-struct GroupDraft {
-    std::uint32_t node, set;
-    Direction direction;
-    unsigned rail;
-    std::map<std::uint8_t, PortDraft> ports;
-};
-
-/// What one switch sends onwards of the destination at hand.
-struct Passing {
-    std::uint64_t job = 0, services = 0; ///< sources
-    Bits job_switches, service_switches;
-};
-
-class Analysis {
-public:
-    Analysis(const LftView &lfts, const Query &query)
-        : lfts_(lfts), map_(lfts.map()), query_(query), hops_(lfts), tree_(lfts), loads_(hops_),
-          passing_(map_.nodes.size()) {}
-
-    Routes run();
-
-private:
-    /// An endpoint of the query that takes part.
-    struct Member {
-        const Endpoint *endpoint;
-        std::uint32_t source; ///< as in GroupPort::sources
-        Attachment at;
-        std::uint32_t switch_number; ///< among the source switches
-        unsigned rail;               ///< of the job's; services talk to all
-    };
-
-    void admit(const std::vector<Endpoint> &endpoints, bool service, std::vector<Member> &members);
-    void destination(const Member &to, bool service);
-    void pass_on(const Member &to, bool service);
-    void count(std::uint32_t node, const Member &to, Direction direction, double flows, const Bits &sources);
-    void note_port(std::uint32_t node, std::uint8_t port);
-    void finish_groups();
-    Group finish(const GroupDraft &draft);
-    void finish_ceiling();
-    void expand(const GroupDraft &draft, const Bits &switches, std::vector<std::uint32_t> &out) const;
-    double ceiling_of(const LinkRate &rate) const;
-
-    const LftView &lfts_;
-    const Map &map_;
-    const Query &query_;
-    Hops hops_;
-    RouteTree tree_;
-    Loads loads_;
-    Routes routes_;
-    std::vector<Member> job_, services_;
-    std::unordered_set<std::uint16_t> seen_lids_;
-    std::vector<std::uint32_t> source_switches_;
-    std::unordered_map<std::uint32_t, std::uint32_t> switch_number_;
-    std::vector<std::uint64_t> job_at_, services_at_;        ///< sources by switch number
-    std::vector<std::vector<std::uint64_t>> job_at_by_rail_; ///< the same, by rail first
-    std::vector<Passing> passing_; ///< by node; emptied after every destination
-    std::map<std::tuple<std::uint32_t, Direction, std::uint32_t, unsigned>, GroupDraft> drafts_;
-    std::map<std::uint32_t, std::set<std::uint8_t>> ports_;
-    std::set<std::uint32_t> switches_;
-    std::set<std::pair<std::uint16_t, std::uint32_t>> lost_;
-};
-
-void Analysis::admit(const std::vector<Endpoint> &endpoints, bool service, std::vector<Member> &members) {
-    const std::vector<unsigned> rails = service ? std::vector<unsigned>(endpoints.size(), 0) : rails_of(map_, endpoints);
-    if (!service && !rails.empty())
-        job_at_by_rail_.resize(*std::max_element(rails.begin(), rails.end()) + 1);
-    for (std::uint32_t i = 0; i < endpoints.size(); ++i) {
-        const Endpoint &endpoint = endpoints[i];
-        const auto name = [&endpoint] { return fmt::format("{}:{} (LID {})", endpoint.name, endpoint.port, endpoint.lid); };
-        if (endpoint.node >= map_.nodes.size() || endpoint.lid == 0 || endpoint.lid >= 0xc000) {
-            routes_.warnings.push_back(fmt::format("{} has no usable LID and takes no part", name()));
-            continue;
-        }
-        if (!seen_lids_.insert(endpoint.lid).second)
-            continue;
-        const Attachment at = attachment(map_, endpoint);
-        if (at.node == no_node) {
-            routes_.unreachable.push_back({endpoint.lid, "attached to no switch", no_node});
-            continue;
-        }
-        const auto [number, fresh] = switch_number_.try_emplace(at.node, std::uint32_t(source_switches_.size()));
-        if (fresh) {
-            source_switches_.push_back(at.node);
-            job_at_.push_back(0);
-            services_at_.push_back(0);
-            for (auto &at_switch : job_at_by_rail_)
-                at_switch.push_back(0);
-        }
-        if (!service)
-            ++job_at_by_rail_[rails[i]][number->second];
-        ++(service ? services_at_ : job_at_)[number->second];
-        members.push_back({&endpoint, service ? ~i : i, at, number->second, rails[i]});
-        if (!service)
-            note_port(at.node, at.port);
-    }
-}
-
-void Analysis::note_port(std::uint32_t node, std::uint8_t port) {
-    switches_.insert(node);
-    if (port != 0)
-        ports_[node].insert(port);
-}
-
-void Analysis::count(std::uint32_t node, const Member &to, Direction direction, double flows, const Bits &sources) {
-    const std::uint32_t set = hops_.minimal_set(node, to.at.node);
-    const std::uint8_t port = tree_.port(node);
-    auto [found, fresh] = drafts_.try_emplace({node, direction, set, to.rail});
-    GroupDraft &draft = found->second;
-    if (fresh) {
-        draft.node = node;
-        draft.set = set;
-        draft.direction = direction;
-        draft.rail = to.rail;
-    }
-    PortDraft &out = draft.ports[port];
-    out.lids.push_back(to.endpoint->lid);
-    out.flows += flows;
-    if (query_.want_sources)
-        unite(out.sources, sources);
-}
-
-void Analysis::pass_on(const Member &to, bool service) {
-    const auto &order = tree_.order();
-    for (auto it = order.rbegin(); it != order.rend(); ++it) {
-        Passing &here = passing_[*it];
-        const std::uint32_t next = tree_.next(*it);
-        if (here.job + here.services == 0)
-            continue;
-        note_port(*it, tree_.port(*it));
-        if (next == no_node)
-            continue;
-        if (here.job > 0)
-            count(*it, to, service ? Direction::to : Direction::inside, double(here.job), here.job_switches);
-        if (here.services > 0)
-            count(*it, to, Direction::from, double(here.services), here.service_switches);
-        loads_.add(*it, tree_.port(*it), hops_.minimal_set(*it, to.at.node), double(here.job + here.services));
-        Passing &there = passing_[next];
-        there.job += here.job;
-        there.services += here.services;
-        if (query_.want_sources) {
-            unite(there.job_switches, here.job_switches);
-            unite(there.service_switches, here.service_switches);
-        }
-    }
-}
-
-void Analysis::destination(const Member &to, bool service) {
-    tree_.walk(*to.endpoint, source_switches_);
-    for (std::uint32_t i = 0; i < source_switches_.size(); ++i) {
-        const std::uint32_t from = source_switches_[i];
-        const std::uint64_t self = !service && i == to.switch_number ? 1 : 0;
-        const std::uint64_t job = service ? job_at_[i] : job_at_by_rail_[to.rail][i] - self;
-        const std::uint64_t services = service ? 0 : services_at_[i];
-        if (job + services == 0)
-            continue;
-        if (!tree_.arrives(from)) {
-            const auto &failure = tree_.failure(from);
-            switches_.insert(from);
-            if (lost_.insert({to.endpoint->lid, failure.at}).second)
-                routes_.unreachable.push_back({to.endpoint->lid, failure.why, failure.at});
-            continue;
-        }
-        Passing &here = passing_[from];
-        here.job += job;
-        here.services += services;
-        if (query_.want_sources) {
-            Bits bit(i / 64 + 1, 0);
-            bit[i / 64] = std::uint64_t(1) << (i % 64);
-            if (job > 0)
-                unite(here.job_switches, bit);
-            if (services > 0)
-                unite(here.service_switches, bit);
-        }
-    }
-    pass_on(to, service);
-    for (const std::uint32_t node : tree_.order())
-        passing_[node] = {};
-}
-
-void Analysis::expand(const GroupDraft &draft, const Bits &switches, std::vector<std::uint32_t> &out) const {
-    for (const Member &member : draft.direction == Direction::from ? services_ : job_)
-        if (const std::uint32_t n = member.switch_number;
-            (draft.direction != Direction::inside || member.rail == draft.rail) && n / 64 < switches.size() && (switches[n / 64] >> (n % 64) & 1) != 0)
-            out.push_back(member.source);
-}
-
-Group Analysis::finish(const GroupDraft &draft) {
+Group Analysis::finish(Number at, const FlowCounter::Slot &slot) {
+    const Pattern &pattern = patterns_[slot.pattern];
+    const PortSet &minimal = counter_->sets(at)[slot.set];
     Group group;
-    group.node = draft.node;
-    group.direction = draft.direction;
-    group.rail = draft.rail;
-    const auto &minimal = hops_.ports(draft.set);
-    group.available = unsigned(minimal.size());
-    std::set<std::uint8_t> members(minimal.begin(), minimal.end());
-    for (const auto &[port, unused] : draft.ports)
-        members.insert(port);
-    std::set<std::uint32_t> peers;
+    group.node = graph_.node(at);
+    group.direction = pattern.direction;
+    group.rail = pattern.rail;
+    group.available = minimal.size();
+    PortSet members = minimal;
+    const unsigned ports = graph_.ports(at);
+    for (unsigned p = 0; p < ports; ++p)
+        if (counter_->cell(at, slot, std::uint8_t(p)).lids != 0)
+            members.insert(std::uint8_t(p));
     std::vector<double> rates;
     double busiest = 0;
-    for (const std::uint8_t port : members) {
-        const MapPort &link = map_.nodes[draft.node].ports[port];
+    const MapNode node = map_.nodes()[group.node];
+    for (const std::uint8_t port : members.ports()) {
+        const MapPort link = node.ports[port];
+        const FlowCounter::Cell &cell = counter_->cell(at, slot, port);
         GroupPort out;
         out.port = port;
         out.peer = link.peer;
         out.peer_port = link.peer_port;
         out.rate = link.rate;
-        out.minimal = std::binary_search(minimal.begin(), minimal.end(), port);
-        peers.insert(link.peer);
-        const double rate = hops_.rate(draft.node, port);
+        out.minimal = minimal.contains(port);
+        out.lid_count = cell.lids;
+        out.flows = cell.flows;
+        group.peers.push_back(link.peer);
+        const double rate = graph_.rate(at, port);
+        guessed_rate_ = guessed_rate_ || !graph_.rate_known(at, port);
         if (out.minimal)
             rates.push_back(rate);
-        if (const auto used = draft.ports.find(port); used != draft.ports.end()) {
-            out.lids = used->second.lids;
-            std::sort(out.lids.begin(), out.lids.end());
-            out.flows = used->second.flows;
-            expand(draft, used->second.sources, out.sources);
-            ++group.used;
-            group.lids += unsigned(out.lids.size());
-            group.flows += out.flows;
-            busiest = std::max(busiest, double(out.lids.size()) / rate);
-        }
+        group.used += cell.lids != 0 ? 1 : 0;
+        group.lids += cell.lids;
+        group.flows += cell.flows;
+        busiest = std::max(busiest, cell.lids / rate);
         group.ports.push_back(std::move(out));
     }
-    group.peers.assign(peers.begin(), peers.end());
+    std::sort(group.peers.begin(), group.peers.end());
+    group.peers.erase(std::unique(group.peers.begin(), group.peers.end()), group.peers.end());
     if (group.available >= 2)
-        group.imbalance = std::max(1.0, busiest / best_even_spread(rates, group.lids));
+        group.imbalance = std::max(1.0, busiest / best_even_spread(rates, {{1, group.lids}}));
     return group;
 }
 
-void Analysis::finish_groups() {
-    for (const auto &[key, draft] : drafts_)
-        routes_.groups.push_back(finish(draft));
-    std::stable_sort(routes_.groups.begin(), routes_.groups.end(), [](const Group &a, const Group &b) {
-        return a.imbalance != b.imbalance ? a.imbalance > b.imbalance : a.flows > b.flows;
-    });
-    routes_.worst = routes_.groups.empty() ? -1 : 0;
-    const Loads::Busiest busiest = loads_.busiest(), ideal = loads_.ideal();
-    if (ideal.weighted > 0)
-        routes_.imbalance = busiest.weighted / ideal.weighted;
+std::uint32_t Analysis::group_of(Number at, std::size_t pattern, std::uint16_t set) const {
+    const auto &known = group_of_[at];
+    return known.empty() ? no_group : known[pattern * counter_->sets(at).size() + set];
 }
 
-double Analysis::ceiling_of(const LinkRate &rate) const {
-    return query_.flat_ceiling_gib_s > 0 ? query_.flat_ceiling_gib_s : payload_ceiling_gib_s(rate, query_.ceilings);
+/// The LIDs of each port, from the matrix of routes.
+void Analysis::fill_lids() {
+    for (const Number at : counter_->passed()) {
+        const FlowCounter::Hop *hops = counter_->hops(at);
+        for (const std::uint32_t m : order_) {
+            const Member &to = members_[m];
+            if (hops[m].port == no_route || at == to.at)
+                continue;
+            const std::uint16_t set = counter_->set(at, to.target);
+            for (const std::uint8_t mark : {mark_job, mark_services}) {
+                if ((hops[m].marks & mark) == 0)
+                    continue;
+                const std::size_t pattern = mark == mark_services ? rails_ + to.rail : to.service ? 2 * rails_ : to.rail;
+                if (const std::uint32_t group = group_of(at, pattern, set); group != no_group)
+                    port_of(routes_.groups[group], hops[m].port).lids.push_back(to.endpoint->lid);
+            }
+        }
+    }
+    for (Group &group : routes_.groups)
+        for (GroupPort &port : group.ports)
+            std::sort(port.lids.begin(), port.lids.end());
 }
 
-void Analysis::finish_ceiling() {
-    if (routes_.worst < 0)
-        return;
-    const Group &group = routes_.groups[std::size_t(routes_.worst)];
-    const double rate = query_.rate_per_node_gib_s;
-    for (const GroupPort &port : group.ports) {
-        if (port.lids.empty())
-            continue;
-        const double ceiling = ceiling_of(port.rate);
-        const double demand = group.direction == Direction::to ? port.flows * rate / double(services_.size())
-                                                               : double(port.lids.size()) * rate;
-        ++routes_.ceiling.links;
-        routes_.ceiling.gib_s += ceiling;
-        routes_.ceiling.predicted_gib_s += ceiling > 0 ? std::min(ceiling, demand) : demand;
-        if (ceiling <= 0)
-            routes_.warnings.push_back(fmt::format("{}: rate not known, no ceiling for it",
-                                                   link_name(map_, group.node, port.port)));
+/// Whose flows pass each port: every switch with senders is followed to every destination.
+void Analysis::fill_sources() {
+    const RouteMatrix matrix(graph_, *counter_);
+    // By group and port: the places among the targets of the switches whose flows pass.
+    std::vector<std::vector<std::vector<bool>>> passing(routes_.groups.size());
+    for (std::size_t g = 0; g < passing.size(); ++g)
+        passing[g].resize(routes_.groups[g].ports.size());
+    for (std::size_t p = 0; p < patterns_.size(); ++p)
+        for (const FlowCounter::Source &source : patterns_[p].sources) {
+            const auto place = std::size_t(std::lower_bound(targets_.begin(), targets_.end(), source.at) - targets_.begin());
+            for (const std::uint32_t m : patterns_[p].destinations)
+                matrix.walk(source.at, destination(m, members_[m].target), [&](Number at, std::uint8_t port) {
+                    const std::uint32_t group = group_of(at, p, counter_->set(at, members_[m].target));
+                    if (group == no_group)
+                        return;
+                    GroupPort &out = port_of(routes_.groups[group], port);
+                    auto &bits = passing[group][std::size_t(&out - routes_.groups[group].ports.data())];
+                    bits.resize(targets_.size());
+                    bits[place] = true;
+                });
+        }
+    for (std::size_t g = 0; g < passing.size(); ++g) {
+        Group &group = routes_.groups[g];
+        for (std::size_t i = 0; i < group.ports.size(); ++i)
+            for (const Member &member : members_)
+                if (!passing[g][i].empty() && passing[g][i][member.target] &&
+                    member.service == (group.direction == Direction::from) &&
+                    (group.direction != Direction::inside || member.rail == group.rail))
+                    group.ports[i].sources.push_back(member.source);
     }
 }
 
-Routes Analysis::run() {
-    admit(query_.job, false, job_);
-    admit(query_.services, true, services_);
-    for (const Member &to : job_)
-        destination(to, false);
-    for (const Member &to : services_)
-        destination(to, true);
-    // A service takes part through its own port as soon as there is somebody to talk to.
-    if (!job_.empty())
-        for (const Member &service : services_)
-            note_port(service.at.node, service.at.port);
-    finish_groups();
-    finish_ceiling();
-    if (hops_.guessed_a_rate())
-        routes_.warnings.emplace_back("links of unknown rate were weighed like the most frequent rate between switches");
-    for (const auto &[node, ports] : ports_)
-        routes_.ports_on_routes[node].assign(ports.begin(), ports.end());
-    routes_.switches.assign(switches_.begin(), switches_.end());
-    for (const auto &[node, port] : lfts_.down())
-        if (const MapPort &link = map_.nodes[node].ports[port];
-            switches_.contains(node) && std::pair(node, port) < std::pair(link.peer, link.peer_port))
-            routes_.warnings.push_back(fmt::format("{} is in the map but not up: it does not count as available",
-                                                   link_name(map_, node, port)));
-    return std::move(routes_);
+void Analysis::finish_groups() {
+    group_of_.resize(graph_.size());
+    for (const Number at : counter_->passed())
+        for (const FlowCounter::Slot &slot : counter_->slots(at)) {
+            bool used = false;
+            for (unsigned p = 0; p < graph_.ports(at) && !used; ++p)
+                used = counter_->cell(at, slot, std::uint8_t(p)).lids != 0;
+            if (!used)
+                continue;
+            auto &known = group_of_[at];
+            if (known.empty())
+                known.assign(patterns_.size() * counter_->sets(at).size(), no_group);
+            known[slot.pattern * counter_->sets(at).size() + slot.set] = std::uint32_t(routes_.groups.size());
+            routes_.groups.push_back(finish(at, slot));
+        }
+    if (query_.want_lids)
+        fill_lids();
+    if (query_.want_sources)
+        fill_sources();
+    std::stable_sort(routes_.groups.begin(), routes_.groups.end(), [](const Group &a, const Group &b) {
+        if (a.imbalance != b.imbalance)
+            return a.imbalance > b.imbalance;
+        return a.flows != b.flows ? a.flows > b.flows
+                                  : std::tuple(a.node, a.direction, a.rail) < std::tuple(b.node, b.direction, b.rail);
+    });
+    routes_.worst = routes_.groups.empty() ? -1 : 0;
 }
-
-} // namespace
-
-Routes analyse(const LftView &lfts, const Query &query) { return Analysis(lfts, query).run(); }
 
 } // namespace fabric_check::fabric

@@ -7,16 +7,16 @@ namespace fabric_check::fabric {
 namespace {
 
 bool is_switch(const Map &map, std::uint32_t node) {
-    return node < map.nodes.size() && map.nodes[node].kind == NodeKind::switch_node;
+    return node < map.nodes().size() && map.nodes()[node].kind == NodeKind::switch_node;
 }
 
 } // namespace
 
-Hops::Hops(const LftView &lfts) : lfts_(&lfts), map_(&lfts.map()), neighbours_(map_->nodes.size()) {
-    for (std::uint32_t n = 0; n < map_->nodes.size(); ++n) {
+Hops::Hops(const LftView &lfts) : lfts_(&lfts), map_(&lfts.map()), neighbours_(map_->nodes().size()) {
+    for (std::uint32_t n = 0; n < map_->nodes().size(); ++n) {
         if (!is_switch(*map_, n))
             continue;
-        const auto &ports = map_->nodes[n].ports;
+        const auto &ports = map_->nodes()[n].ports;
         for (std::size_t p = 0; p < ports.size(); ++p)
             if (leads_on(n, p)) {
                 neighbours_[n].push_back(ports[p].peer);
@@ -30,7 +30,7 @@ Hops::Hops(const LftView &lfts) : lfts_(&lfts), map_(&lfts.map()), neighbours_(m
 }
 
 bool Hops::leads_on(std::uint32_t node, std::size_t port) const {
-    const std::uint32_t peer = map_->nodes[node].ports[port].peer;
+    const std::uint32_t peer = map_->nodes()[node].ports[port].peer;
     return peer != node && is_switch(*map_, peer) &&
            (lfts_->down().empty() || !lfts_->down().contains({node, std::uint8_t(port)}));
 }
@@ -40,7 +40,7 @@ const std::vector<std::uint16_t> &Hops::distances(std::uint32_t to) {
     if (!fresh)
         return found->second;
     std::vector<std::uint16_t> &distance = found->second;
-    distance.assign(map_->nodes.size(), far);
+    distance.assign(map_->nodes().size(), far);
     std::vector<std::uint32_t> queue{to};
     distance[to] = 0;
     for (std::size_t i = 0; i < queue.size(); ++i) {
@@ -60,7 +60,7 @@ std::uint32_t Hops::minimal_set(std::uint32_t from, std::uint32_t to) {
         return found->second;
     std::vector<std::uint8_t> ports;
     const auto &distance = distances(to);
-    const auto &all = map_->nodes[from].ports;
+    const auto &all = map_->nodes()[from].ports;
     for (std::size_t p = 1; p < all.size() && p < 256 && distance[from] != far; ++p)
         if (leads_on(from, p) && distance[all[p].peer] + 1 == distance[from])
             ports.push_back(std::uint8_t(p));
@@ -72,15 +72,15 @@ std::uint32_t Hops::minimal_set(std::uint32_t from, std::uint32_t to) {
 }
 
 double Hops::rate(std::uint32_t node, std::uint8_t port) {
-    const auto &ports = map_->nodes[node].ports;
+    const auto &ports = map_->nodes()[node].ports;
     if (port < ports.size() && ports[port].rate.data_gbps > 0)
         return ports[port].rate.data_gbps;
     guessed_ = true;
     if (usual_rate_ == 0) {
         std::map<double, unsigned> seen;
-        for (const MapNode &each : map_->nodes)
+        for (const MapNode each : map_->nodes())
             if (each.kind == NodeKind::switch_node)
-                for (const MapPort &link : each.ports)
+                for (const MapPort link : each.ports)
                     if (link.rate.data_gbps > 0 && is_switch(*map_, link.peer))
                         ++seen[link.rate.data_gbps];
         const auto most = std::max_element(seen.begin(), seen.end(),

@@ -68,7 +68,7 @@ Result<std::string> read_text(const std::string &path, std::size_t limit) {
     return gunzip(*content, path, limit);
 }
 
-Result<Map> import_files(const std::vector<std::string> &topology, const std::vector<std::string> &tables) {
+Result<MapDraft> import_files(const std::vector<std::string> &topology, const std::vector<std::string> &tables) {
     std::vector<TextFile> topology_files, table_files;
     std::string source;
     for (const auto &[paths, files] : {std::pair(&topology, &topology_files), std::pair(&tables, &table_files)})

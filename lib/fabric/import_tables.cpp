@@ -11,7 +11,7 @@ constexpr std::uint64_t first_multicast_lid = 0xc000;
 
 class TableReader {
 public:
-    explicit TableReader(Map &map) : map_(map) {}
+    explicit TableReader(MapDraft &map) : map_(map) {}
     void read(const TextFile &file);
     std::size_t entries() const { return entries_; }
 
@@ -25,7 +25,7 @@ private:
     /// Says `reason` once per table.
     void once(const char *key, std::size_t number, const std::string &reason, ProblemList &problems);
 
-    Map &map_;
+    MapDraft &map_;
     std::uint32_t current_ = no_node;
     bool skipping_ = false; ///< below a head whose rows cannot be used: said once
     std::size_t entries_ = 0, checked_ = 0, strangers_ = 0, first_stranger_ = 0;
@@ -87,7 +87,7 @@ void TableReader::check_destination(std::uint16_t lid, std::string_view text, st
     if (!guid)
         return;
     ++checked_;
-    const MapNode &node = map_.nodes[holder];
+    const DraftNode &node = map_.nodes[holder];
     if (*guid == node.guid)
         return;
     std::uint8_t port = 0;
@@ -126,7 +126,7 @@ bool TableReader::row(std::string_view text, std::size_t number, ProblemList &pr
         once("range", number, fmt::format("LID 0x{:x} by port {} is left out: out of range", *lid, port), problems);
         return true;
     }
-    MapNode &node = map_.nodes[current_];
+    DraftNode &node = map_.nodes[current_];
     if (port != no_route && port >= node.ports.size())
         once("port", number,
              fmt::format("port {} of {}, which has {}", port, map_.display_name(current_), node.ports.size() - 1), problems);
@@ -178,7 +178,7 @@ void TableReader::read(const TextFile &file) {
 
 } // namespace
 
-Status import_tables(Map &map, const std::vector<TextFile> &files) {
+Status import_tables(MapDraft &map, const std::vector<TextFile> &files) {
     TableReader reader(map);
     for (const TextFile &file : files) {
         const std::size_t before = reader.entries();

@@ -92,7 +92,7 @@ Comment read_comment(std::string_view text) {
 class TopologyReader {
 public:
     void read(const TextFile &file);
-    Map finish();
+    MapDraft finish();
     bool empty() const { return map_.nodes.empty(); }
 
 private:
@@ -115,9 +115,9 @@ private:
                  ProblemList &problems);
     void join_halves();
     void check_lids();
-    MapPort &port_of(std::uint32_t node, std::uint64_t port);
+    DraftPort &port_of(std::uint32_t node, std::uint64_t port);
 
-    Map map_;
+    MapDraft map_;
     std::vector<Seen> seen_;
     std::map<std::pair<char, std::uint64_t>, std::uint32_t> nodes_;
     std::vector<Half> halves_;
@@ -127,7 +127,7 @@ private:
 std::uint32_t TopologyReader::node_named(char letter, std::uint64_t guid) {
     const auto [found, fresh] = nodes_.try_emplace({letter, guid}, std::uint32_t(map_.nodes.size()));
     if (fresh) {
-        MapNode node;
+        DraftNode node;
         node.guid = guid;
         node.kind = letter == 'S' ? NodeKind::switch_node : letter == 'H' ? NodeKind::host : NodeKind::other;
         if (letter == 'S')
@@ -155,7 +155,7 @@ std::optional<std::pair<char, std::uint64_t>> TopologyReader::take_name(Cursor &
     return std::pair(letter, *guid);
 }
 
-MapPort &TopologyReader::port_of(std::uint32_t node, std::uint64_t port) {
+DraftPort &TopologyReader::port_of(std::uint32_t node, std::uint64_t port) {
     auto &ports = map_.nodes[node].ports;
     if (ports.size() <= port)
         ports.resize(port + 1);
@@ -187,7 +187,7 @@ bool TopologyReader::head(Cursor at, std::size_t number, ProblemList &problems) 
     if (!name || (name->first == 'S') != is_switch)
         return false;
     current_ = node_named(name->first, name->second);
-    MapNode &node = map_.nodes[current_];
+    DraftNode &node = map_.nodes[current_];
     seen_[current_].section = true;
     if (*ports > max_port)
         problems.add(number, fmt::format("a node of {} ports; InfiniBand has {}", *ports, max_port));
@@ -242,7 +242,7 @@ bool TopologyReader::port_line(Cursor at, std::size_t number, ProblemList &probl
     const std::uint32_t peer = node_named(name->first, name->second);
     if (!seen_[peer].section && comment.description)
         map_.nodes[peer].description = *comment.description;
-    MapPort &far = port_of(peer, *peer_port);
+    DraftPort &far = port_of(peer, *peer_port);
     if (peer_guid && far.guid == 0)
         far.guid = *peer_guid;
     if (seen_[peer].letter == 'S')
@@ -250,7 +250,7 @@ bool TopologyReader::port_line(Cursor at, std::size_t number, ProblemList &probl
     else
         set_lid(far.lid, comment.lid, in_quotes(map_.nodes[peer].description), number, problems);
 
-    MapPort &near = port_of(current_, *port); // only now: `far` may be of the same node
+    DraftPort &near = port_of(current_, *port); // only now: `far` may be of the same node
     if (own_guid)
         near.guid = *own_guid;
     if (seen_[current_].letter != 'S') {
@@ -294,18 +294,18 @@ void TopologyReader::read(const TextFile &file) {
 
 /// Both ends of a link must agree; where only one end speaks, its word is taken.
 void TopologyReader::join_halves() {
-    const auto far_end = [this](const Half &half) -> MapPort & {
-        const MapPort &near = map_.nodes[half.node].ports[half.port];
+    const auto far_end = [this](const Half &half) -> DraftPort & {
+        const DraftPort &near = map_.nodes[half.node].ports[half.port];
         return map_.nodes[near.peer].ports[near.peer_port];
     };
     std::vector<const Half *> broken;
     for (const Half &half : halves_) {
-        const MapPort &back = far_end(half);
+        const DraftPort &back = far_end(half);
         if (back.peer != no_node && (back.peer != half.node || back.peer_port != half.port))
             broken.push_back(&half);
     }
     for (const Half &half : halves_) {
-        MapPort &near = map_.nodes[half.node].ports[half.port], &back = far_end(half);
+        DraftPort &near = map_.nodes[half.node].ports[half.port], &back = far_end(half);
         if (back.peer != no_node)
             continue;
         back.peer = half.node;
@@ -333,17 +333,17 @@ void TopologyReader::check_lids() {
         if (map_.nodes[n].kind == NodeKind::switch_node)
             claim(map_.nodes[n].lid, n);
         else
-            for (const MapPort &port : map_.nodes[n].ports)
+            for (const DraftPort &port : map_.nodes[n].ports)
                 claim(port.lid, n);
     }
 }
 
-Map TopologyReader::finish() {
+MapDraft TopologyReader::finish() {
     join_halves();
     std::size_t silent = 0;
     std::string example;
     for (std::uint32_t n = 0; n < map_.nodes.size(); ++n) {
-        MapNode &node = map_.nodes[n];
+        DraftNode &node = map_.nodes[n];
         if (seen_[n].letter == 'H')
             node.kind = classify_adapter(node.description);
         if (!seen_[n].section) {
@@ -364,7 +364,7 @@ Map TopologyReader::finish() {
 
 } // namespace
 
-Result<Map> import_topology(const std::vector<TextFile> &files) {
+Result<MapDraft> import_topology(const std::vector<TextFile> &files) {
     TopologyReader reader;
     for (const TextFile &file : files) {
         reader.read(file);

@@ -24,7 +24,7 @@ public:
     Walk(mad::Engine &engine, const Map &map) : engine_(engine), map_(map) {}
 
     void follow(std::uint32_t node, std::uint16_t lid) {
-        if (node >= map_.nodes.size() || map_.nodes[node].kind != NodeKind::switch_node)
+        if (node >= map_.nodes().size() || map_.nodes()[node].kind != NodeKind::switch_node)
             return; // arrived
         if (!visited_.insert(std::uint64_t{node} << 16U | lid).second)
             return;
@@ -44,7 +44,7 @@ public:
         for (const auto &[where, block] : blocks_)
             if (block.ports)
                 live.blocks.push_back(
-                    {map_.nodes[where.first].guid, static_cast<std::uint16_t>(where.second), *block.ports});
+                    {map_.nodes()[where.first].guid, static_cast<std::uint16_t>(where.second), *block.ports});
         std::sort(live.blocks.begin(), live.blocks.end(), [](const LftBlock &a, const LftBlock &b) {
             return std::pair(a.switch_guid, a.block) < std::pair(b.switch_guid, b.block);
         });
@@ -63,7 +63,7 @@ private:
 
     void ask(std::uint32_t node, unsigned number, Block &block) {
         block.asked = true;
-        const std::uint16_t lid = map_.nodes[node].lid;
+        const std::uint16_t lid = map_.nodes()[node].lid;
         if (lid == 0) {
             answer(node, number, {});
             return;
@@ -87,15 +87,15 @@ private:
     }
 
     void step(std::uint32_t node, std::uint16_t lid, const Block &block) {
-        const MapNode &at = map_.nodes[node];
+        const MapNode at = map_.nodes()[node];
         std::uint8_t port = no_route;
         if (block.ports)
             port = (*block.ports)[lid % lids_per_block];
-        else if (lid < at.lft.size())
-            port = at.lft[lid];
+        else if (const auto lft = at.lft(); lid < lft.size())
+            port = lft[lid];
         if (port == 0 || port == no_route || port >= at.ports.size())
             return; // the switch itself, or a dead end
-        const MapPort &out = at.ports[port];
+        const MapPort out = at.ports[port];
         if (out.peer != no_node)
             follow(out.peer, lid);
     }

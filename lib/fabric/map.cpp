@@ -1,178 +1,157 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "fabric/map.hpp"
 
+#include "base/file.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
+#include <array>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
 
 namespace fabric_check::fabric {
 namespace {
 
-constexpr std::uint16_t first_multicast_lid = 0xc000;
-constexpr std::uint8_t max_lmc = 7;
+constexpr std::size_t file_limit = std::size_t(1) << 30;
+constexpr long xfs_magic = 0x58465342; // the kernel keeps XFS's to itself
 
-std::vector<std::string_view> words(std::string_view text) {
-    std::vector<std::string_view> out;
-    std::size_t at = 0;
-    while (at < text.size()) {
-        const std::size_t begin = text.find_first_not_of(" \t\r\n", at);
-        if (begin == std::string_view::npos)
-            break;
-        const std::size_t end = std::min(text.find_first_of(" \t\r\n", begin), text.size());
-        out.push_back(text.substr(begin, end - begin));
-        at = end;
+/// File systems whose pages cannot go away while the file is open. Another's map is read: a page of a remote file that was
+/// replaced meanwhile, or whose server is gone, ends the program that touches it (SIGBUS).
+bool stays_readable(int fd) {
+    struct statfs about {};
+    if (::fstatfs(fd, &about) != 0)
+        return false;
+    constexpr std::array<long, 6> local = {EXT4_SUPER_MAGIC,   xfs_magic,       BTRFS_SUPER_MAGIC,
+                                           TMPFS_MAGIC, OVERLAYFS_SUPER_MAGIC, RAMFS_MAGIC};
+    return std::find(local.begin(), local.end(), long(about.f_type)) != local.end();
+}
+
+/// A mapping of the file, or null where it is to be read.
+std::unique_ptr<image::Bytes> mapped(const std::string &path) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return nullptr;
+    struct stat about {};
+    std::unique_ptr<image::Bytes> out;
+    if (::fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0 && std::size_t(about.st_size) <= file_limit &&
+        stays_readable(fd)) {
+        void *at = ::mmap(nullptr, std::size_t(about.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
+        if (at != MAP_FAILED)
+            out = std::make_unique<image::Bytes>(at, std::size_t(about.st_size));
     }
+    ::close(fd);
     return out;
 }
 
-bool factory_text(std::string_view description) noexcept {
-    return description.find("Mellanox Technologies") != std::string_view::npos;
-}
-
-/// "MF0;leaf03:MQM9700/U1" -> "leaf03"; a chassis' "MF0;core:MCS8500/L02/U1" -> "core/L02", as all its switches share
-/// the name before the colon.
-std::string managed_name(std::string_view description) {
-    const std::size_t semicolon = description.find(';');
-    const std::size_t colon = description.rfind(':');
-    if (!description.starts_with("MF") || semicolon == std::string_view::npos || colon == std::string_view::npos ||
-        colon <= semicolon + 1)
-        return {};
-    std::string name(description.substr(semicolon + 1, colon - semicolon - 1));
-    const auto parts = split(description.substr(colon + 1), '/');
-    for (std::size_t i = 1; i < parts.size(); ++i)
-        if (parts[i] != "U1" && !parts[i].empty())
-            name.append("/").append(parts[i]);
-    return name;
-}
-
-std::string guid_text(std::uint64_t guid) { return fmt::format("0x{:016x}", guid); }
-
-std::string plain_switch_name(const MapNode &node) {
-    const std::string_view description = trim(node.description);
-    if (description.empty() || factory_text(description))
-        return guid_text(node.guid);
-    std::string managed = managed_name(description);
-    return managed.empty() ? printable(description) : printable(managed);
+template <class Record> auto equal_range(std::span<const Record> sorted, std::uint64_t Record::*key, std::uint64_t wanted) {
+    const auto begin = std::lower_bound(sorted.begin(), sorted.end(), wanted,
+                                        [key](const Record &a, std::uint64_t b) { return a.*key < b; });
+    auto end = begin;
+    while (end != sorted.end() && (*end).*key == wanted)
+        ++end;
+    return std::span<const Record>(begin, end);
 }
 
 } // namespace
 
-std::string MapNode::host_name() const {
-    if (factory_text(description))
-        return {};
-    const auto all = words(description);
-    return all.empty() ? std::string() : std::string(all[0]);
+Map::Map() : Map(MapDraft()) {}
+
+Map::Map(const MapDraft &draft) {
+    auto made = open_draft(draft, "map");
+    if (!made)
+        made = open_draft(MapDraft(), "map");
+    *this = std::move(*made);
 }
 
-std::string MapNode::card_name() const {
-    const auto all = words(description);
-    return all.size() == 2 && !factory_text(description) ? std::string(all[1]) : std::string();
+std::uint32_t Map::by_lid(std::uint16_t lid) const noexcept {
+    return lid < image_->lids.size() ? image_->lids[lid].node : no_node;
 }
 
-NodeKind classify_adapter(std::string_view description) noexcept {
-    // SHARP's are called "Mellanox Technologies Aggregation Node" by every switch that has one.
-    for (const std::string_view mark : {"Aggregation Node", "Gateway", "gateway"})
-        if (description.find(mark) != std::string_view::npos)
-            return NodeKind::other;
-    return NodeKind::host;
+std::uint8_t Map::port_of_lid(std::uint16_t lid) const noexcept {
+    return by_lid(lid) == no_node ? std::uint8_t(0) : std::uint8_t(image_->lids[lid].port);
 }
 
-void Map::index() {
-    lids_.assign(0x10000, {no_node, std::uint8_t(0)});
-    guids_.clear();
-    port_guids_.clear();
-    names_.clear();
-    switch_names_.clear();
-
-    const auto each_lid = [this](auto &&visit) {
-        for (std::uint32_t n = 0; n < nodes.size(); ++n) {
-            const MapNode &node = nodes[n];
-            if (node.kind == NodeKind::switch_node) {
-                visit(n, std::uint8_t(0), node.lid, node.ports.empty() ? std::uint8_t(0) : node.ports[0].lmc);
-                continue;
-            }
-            for (std::size_t p = 0; p < node.ports.size() && p < 256; ++p)
-                visit(n, std::uint8_t(p), node.ports[p].lid, node.ports[p].lmc);
-        }
-    };
-    const auto claim = [this](std::uint32_t lid, std::uint32_t node, std::uint8_t port) {
-        if (lid != 0 && lid < first_multicast_lid && lids_[lid].first == no_node)
-            lids_[lid] = {node, port};
-    };
-    // Base LIDs first: another port's LMC range never hides one.
-    each_lid([&](std::uint32_t n, std::uint8_t p, std::uint16_t lid, std::uint8_t) { claim(lid, n, p); });
-    each_lid([&](std::uint32_t n, std::uint8_t p, std::uint16_t lid, std::uint8_t lmc) {
-        if (lid != 0 && lid < first_multicast_lid && lmc != 0 && lmc <= max_lmc)
-            for (std::uint32_t i = 1; i < (1U << lmc); ++i)
-                claim(lid + i, n, p);
-    });
-
-    for (std::uint32_t n = 0; n < nodes.size(); ++n) {
-        const MapNode &node = nodes[n];
-        if (node.guid != 0)
-            guids_.emplace(node.guid, n);
-        if (node.kind == NodeKind::switch_node) {
-            ++switch_names_[plain_switch_name(node)];
-            continue;
-        }
-        const std::string name = node.kind == NodeKind::host ? node.host_name() : std::string();
-        const std::size_t dot = name.find('.');
-        for (std::size_t p = 0; p < node.ports.size() && p < 256; ++p) {
-            const MapPort &port = node.ports[p];
-            if (port.guid != 0)
-                port_guids_.emplace(port.guid, std::pair(n, std::uint8_t(p)));
-            if (name.empty() || (port.guid == 0 && port.lid == 0 && port.peer == no_node))
-                continue;
-            names_.emplace(name, std::pair(n, std::uint8_t(p)));
-            if (dot != std::string::npos && dot != 0)
-                names_.emplace(name.substr(0, dot), std::pair(n, std::uint8_t(p)));
-        }
-    }
+std::uint32_t Map::by_guid(std::uint64_t node_guid) const noexcept {
+    const auto found = equal_range(image_->guids, &image::GuidRecord::guid, node_guid);
+    return found.empty() ? no_node : found[0].node;
 }
 
-std::uint32_t Map::by_lid(std::uint16_t lid) const { return lid < lids_.size() ? lids_[lid].first : no_node; }
-
-std::uint8_t Map::port_of_lid(std::uint16_t lid) const {
-    return lid < lids_.size() ? lids_[lid].second : std::uint8_t(0);
-}
-
-std::uint32_t Map::by_guid(std::uint64_t node_guid) const {
-    const auto found = guids_.find(node_guid);
-    return found == guids_.end() ? no_node : found->second;
-}
-
-std::uint32_t Map::by_port_guid(std::uint64_t port_guid, std::uint8_t *port) const {
-    const auto found = port_guids_.find(port_guid);
-    if (found == port_guids_.end())
+std::uint32_t Map::by_port_guid(std::uint64_t port_guid, std::uint8_t *port) const noexcept {
+    const auto found = equal_range(image_->port_guids, &image::GuidRecord::guid, port_guid);
+    if (found.empty())
         return no_node;
     if (port)
-        *port = found->second.second;
-    return found->second.first;
+        *port = std::uint8_t(found[0].port);
+    return found[0].node;
 }
 
-std::vector<std::pair<std::uint32_t, std::uint8_t>> Map::by_name(const std::string &host) const {
+std::vector<std::pair<std::uint32_t, std::uint8_t>> Map::by_name(std::string_view host) const {
     std::vector<std::pair<std::uint32_t, std::uint8_t>> out;
-    const auto [begin, end] = names_.equal_range(host);
-    for (auto it = begin; it != end; ++it)
-        out.push_back(it->second);
-    std::sort(out.begin(), out.end());
+    for (const image::HostRecord &record : equal_range(image_->hosts, &image::HostRecord::hash, image::host_hash(host))) {
+        const std::string_view name = nodes()[record.node].host_name();
+        if (name == host || name.substr(0, name.find('.')) == host)
+            out.emplace_back(record.node, std::uint8_t(record.port));
+    }
     return out;
 }
 
 std::string Map::display_name(std::uint32_t n) const {
-    if (n >= nodes.size())
+    if (n >= image_->nodes.size())
         return "nothing";
-    const MapNode &node = nodes[n];
+    const MapNode node = nodes()[n];
     if (node.kind != NodeKind::switch_node) {
-        const std::string name = node.kind == NodeKind::host ? printable(node.host_name()) : std::string();
-        return name.empty() ? guid_text(node.guid) : name;
+        const std::string_view name = node.kind == NodeKind::host ? node.host_name() : std::string_view();
+        return name.empty() ? guid_text(node.guid) : printable(name);
     }
-    std::string name = plain_switch_name(node);
-    const auto same = switch_names_.find(name);
-    if (same != switch_names_.end() && same->second > 1)
+    std::string name = switch_name_of(node.description, node.guid);
+    if (image_->nodes[n].shares_name != 0)
         name += fmt::format("[{}]", guid_text(node.guid));
     return name;
+}
+
+std::vector<std::string> Map::damaged_tables() const {
+    std::vector<std::string> out;
+    for (std::uint32_t n = 0; n < image_->nodes.size(); ++n)
+        if (image_->damaged(image_->nodes[n]))
+            out.push_back(display_name(n));
+    return out;
+}
+
+Result<Map> open_bytes(std::unique_ptr<image::Bytes> bytes, const std::string &name) {
+    auto image = image::open(std::move(bytes), name);
+    if (!image)
+        return image.error();
+    return Map(std::move(*image));
+}
+
+Result<Map> open_draft(const MapDraft &draft, const std::string &name) {
+    auto encoded = image::encode(draft, name);
+    if (!encoded)
+        return encoded.error();
+    return open_bytes(std::make_unique<image::Bytes>(std::move(*encoded)), name);
+}
+
+Status save_map(const Map &map, const std::string &path) {
+    return write_file_atomic(path, map.image().bytes->view());
+}
+
+Result<Map> parse_map(std::span<const std::uint8_t> bytes, const std::string &name) {
+    return open_bytes(
+        std::make_unique<image::Bytes>(std::string(reinterpret_cast<const char *>(bytes.data()), bytes.size())), name);
+}
+
+Result<Map> load_map(const std::string &path) {
+    if (auto bytes = mapped(path))
+        return open_bytes(std::move(bytes), path);
+    auto content = read_file(path, file_limit);
+    if (!content)
+        return content.error();
+    return open_bytes(std::make_unique<image::Bytes>(std::move(*content)), path);
 }
 
 } // namespace fabric_check::fabric

@@ -27,8 +27,8 @@ Pegged find_pegged(mad::Engine &engine, const Map &map, Deadline deadline) {
     Pegged found;
     mad::PortReader reader(engine, false);
     std::map<std::pair<std::uint32_t, std::string>, unsigned> silent; ///< switch and reason -> ports
-    for (std::uint32_t n = 0; n < map.nodes.size(); ++n) {
-        const MapNode &node = map.nodes[n];
+    for (std::uint32_t n = 0; n < map.nodes().size(); ++n) {
+        const MapNode node = map.nodes()[n];
         if (node.kind != NodeKind::switch_node)
             continue;
         if (node.lid == 0) {
@@ -65,7 +65,7 @@ void reset_pegged(mad::Engine &engine, const Map &map, std::vector<PeggedCounter
     for (PeggedCounter &each : counters) {
         each.problem = "no answer";
         engine.submit({.mad_class = mad::MadClass::gmp,
-                       .lid = map.nodes[each.node].lid,
+                       .lid = map.nodes()[each.node].lid,
                        .attribute = mad::attribute::port_counters,
                        .port_select = each.port,
                        .reset = mad::counter_select(each.counter)},
@@ -80,7 +80,7 @@ void reset_pegged(mad::Engine &engine, const Map &map, std::vector<PeggedCounter
         if (!each.problem.empty())
             continue;
         each.problem = "not read again";
-        reader.ask(map.nodes[each.node].lid, each.port, [&each](const mad::PortReading &reading) {
+        reader.ask(map.nodes()[each.node].lid, each.port, [&each](const mad::PortReading &reading) {
             const auto at = reading.counters.find(each.counter);
             if (at == reading.counters.end() || !at->second.value)
                 return;

@@ -10,10 +10,10 @@ namespace {
 
 /// "mlx5_0:1"; empty where the description names no card.
 std::string port_key(const Map &map, const Endpoint &endpoint) {
-    if (endpoint.node >= map.nodes.size())
+    if (endpoint.node >= map.nodes().size())
         return {};
-    const std::string card = map.nodes[endpoint.node].card_name();
-    return card.empty() ? card : fmt::format("{}:{}", card, endpoint.port);
+    const std::string_view card = map.nodes()[endpoint.node].card_name();
+    return card.empty() ? std::string() : fmt::format("{}:{}", card, endpoint.port);
 }
 
 } // namespace

@@ -14,9 +14,9 @@ constexpr double reference_gbps = 200;   ///< net data rate of 4X HDR
 constexpr double reference_gib_s = 22.6; ///< its payload, as measured
 
 std::string port_name(const Map &map, std::uint32_t n, unsigned port) {
-    if (n >= map.nodes.size())
+    if (n >= map.nodes().size())
         return "nothing";
-    const MapNode &node = map.nodes[n];
+    const MapNode node = map.nodes()[n];
     if (node.kind == NodeKind::host) {
         const std::string card = printable(node.card_name());
         if (!card.empty())
@@ -26,7 +26,7 @@ std::string port_name(const Map &map, std::uint32_t n, unsigned port) {
 }
 
 Endpoint endpoint_at(const Map &map, std::uint32_t n, std::uint8_t port) {
-    const MapNode &node = map.nodes[n];
+    const MapNode node = map.nodes()[n];
     const bool is_switch = node.kind == NodeKind::switch_node;
     return {map.display_name(n), n, port, is_switch ? node.lid : node.ports[port].lid};
 }
@@ -55,32 +55,37 @@ double payload_ceiling_gib_s(const LinkRate &rate, const PayloadCeilings &table)
     return (reference == table.end() ? reference_gib_s : reference->second) * rate.data_gbps / reference_gbps;
 }
 
-LftView::LftView(const Map &map, const std::vector<LftBlock> &live, const std::vector<SwitchPort> &ports) : map_(&map) {
+LftView::LftView(Map seen, const std::vector<LftBlock> &live, const std::vector<SwitchPort> &ports)
+    : map_(std::move(seen)) {
+    const Map &map = map_;
     for (const LftBlock &block : live) {
         const std::uint32_t node = map.by_guid(block.switch_guid);
-        if (node != no_node && map.nodes[node].kind == NodeKind::switch_node)
-            live_[std::uint64_t(node) << 16 | block.block] = block.ports;
+        const std::size_t begin = std::size_t(block.block) * block.ports.size(), end = begin + block.ports.size();
+        if (node == no_node || map.nodes()[node].kind != NodeKind::switch_node || end > 0x10000)
+            continue;
+        const auto stored = map.nodes()[node].lft();
+        auto &table = patched_.try_emplace(node, stored.begin(), stored.end()).first->second;
+        if (table.size() < end)
+            table.resize(end, no_route);
+        std::copy(block.ports.begin(), block.ports.end(), table.begin() + std::ptrdiff_t(begin));
     }
     for (const SwitchPort &port : ports) {
         const std::uint32_t node = map.by_guid(port.switch_guid);
-        if ((port.state != "DOWN" && port.state != "INIT") || node == no_node || port.port >= map.nodes[node].ports.size())
+        if ((port.state != "DOWN" && port.state != "INIT") || node == no_node || port.port >= map.nodes()[node].ports.size())
             continue;
-        const MapPort &link = map.nodes[node].ports[port.port];
-        if (link.peer == no_node || map.nodes[link.peer].kind != NodeKind::switch_node)
+        const MapPort link = map.nodes()[node].ports[port.port];
+        if (link.peer == no_node || map.nodes()[link.peer].kind != NodeKind::switch_node)
             continue;
         down_.emplace(node, std::uint8_t(port.port));
         down_.emplace(link.peer, link.peer_port);
     }
 }
 
-std::uint8_t LftView::at(std::uint32_t switch_node, std::uint16_t lid) const {
-    if (!live_.empty()) {
-        const auto block = live_.find(std::uint64_t(switch_node) << 16 | (lid >> 6));
-        if (block != live_.end())
-            return block->second[lid & 63];
-    }
-    const auto &lft = map_->nodes[switch_node].lft;
-    return lid < lft.size() ? lft[lid] : no_route;
+std::span<const std::uint8_t> LftView::row(std::uint32_t switch_node) const {
+    if (!patched_.empty())
+        if (const auto patched = patched_.find(switch_node); patched != patched_.end())
+            return patched->second;
+    return map_.nodes()[switch_node].lft();
 }
 
 std::vector<Endpoint> endpoints_by_name(const Map &map, const std::vector<std::string> &names,
@@ -90,7 +95,7 @@ std::vector<Endpoint> endpoints_by_name(const Map &map, const std::vector<std::s
         const auto ports = map.by_name(name);
         const std::size_t before = out.size();
         for (const auto &[node, port] : ports)
-            if (usable_lid(map.nodes[node].ports[port].lid)) {
+            if (usable_lid(map.nodes()[node].ports[port].lid)) {
                 out.push_back(endpoint_at(map, node, port));
                 out.back().name = name;
             }
@@ -104,10 +109,10 @@ std::vector<Endpoint> endpoints_by_name(const Map &map, const std::vector<std::s
 
 std::vector<Endpoint> all_host_endpoints(const Map &map) {
     std::vector<Endpoint> out;
-    for (std::uint32_t n = 0; n < map.nodes.size(); ++n)
-        if (map.nodes[n].kind == NodeKind::host)
-            for (std::size_t p = 1; p < map.nodes[n].ports.size() && p < 256; ++p)
-                if (usable_lid(map.nodes[n].ports[p].lid))
+    for (std::uint32_t n = 0; n < map.nodes().size(); ++n)
+        if (map.nodes()[n].kind == NodeKind::host)
+            for (std::size_t p = 1; p < map.nodes()[n].ports.size() && p < 256; ++p)
+                if (usable_lid(map.nodes()[n].ports[p].lid))
                     out.push_back(endpoint_at(map, n, std::uint8_t(p)));
     return out;
 }
@@ -133,14 +138,14 @@ std::string group_name(const Map &map, const Group &group) {
 
 std::string link_name(const Map &map, std::uint32_t node, std::uint8_t port) {
     std::string near = port_name(map, node, port);
-    if (node >= map.nodes.size() || port >= map.nodes[node].ports.size() ||
-        map.nodes[node].ports[port].peer == no_node)
+    if (node >= map.nodes().size() || port >= map.nodes()[node].ports.size() ||
+        map.nodes()[node].ports[port].peer == no_node)
         return near;
-    const MapPort &link = map.nodes[node].ports[port];
+    const MapPort link = map.nodes()[node].ports[port];
     const std::string away = port_name(map, link.peer, link.peer_port);
     // A host link is named from its switch, whichever end was asked for.
-    const bool host_end = map.nodes[node].kind != NodeKind::switch_node && link.peer < map.nodes.size() &&
-                          map.nodes[link.peer].kind == NodeKind::switch_node;
+    const bool host_end = map.nodes()[node].kind != NodeKind::switch_node && link.peer < map.nodes().size() &&
+                          map.nodes()[link.peer].kind == NodeKind::switch_node;
     return host_end ? away + "<->" + near : near + "<->" + away;
 }
 

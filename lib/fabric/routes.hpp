@@ -3,13 +3,14 @@
 
 #include "fabric/map.hpp"
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace fabric_check::fabric {
@@ -31,7 +32,8 @@ struct GroupPort {
     std::uint32_t peer = no_node;
     std::uint8_t peer_port = 0;
     LinkRate rate;
-    std::vector<std::uint16_t> lids; ///< destinations routed out here, sorted
+    unsigned lid_count = 0;          ///< destinations routed out here
+    std::vector<std::uint16_t> lids; ///< which, sorted; empty where Query::want_lids is off
     double flows = 0;                ///< (source, destination) pairs through here
     bool minimal = true;             ///< false: the table takes a longer way through this port
     std::vector<std::uint32_t> sources; ///< indexes into Query::job, or ~index into Query::services, whose flows pass
@@ -75,14 +77,17 @@ struct Query {
     double rate_per_node_gib_s = 0;
     PayloadCeilings ceilings;
     double flat_ceiling_gib_s = 0; ///< --payload-ceiling: the same for every link; 0: the table
+    bool rails_apart = true; ///< inside the job never between two rails; off: every LID talks to every other
     bool want_sources = true;      ///< fill GroupPort::sources; costs memory by groups x job when the job is the fabric
+    bool want_lids = true;         ///< fill GroupPort::lids; likewise
+    bool want_shapes = false;      ///< fill Routes::shapes and effective_bisection
 };
 
 /// Link load of one traffic pattern over the job's endpoints, inter-switch links only.
 struct ShapeLoad {
     double max_link_flows = 0; ///< flows on the busiest directed link (by flows over link rate)
-    double ideal = 0;          ///< what the busiest would carry were every group spread as evenly as LIDs allow
-    double factor = 1;         ///< busiest over ideal, both weighted by link rate
+    double ideal = 0;          ///< what it would carry were its own group spread as evenly as LIDs allow
+    double factor = 1;         ///< the one over the other
     std::uint32_t node = no_node; ///< sending switch of the busiest link; no_node: no inter-switch link on the way
     std::uint8_t port = 0;
 };
@@ -92,9 +97,24 @@ struct Shapes {
     ShapeLoad one_to_many, many_to_one, many_to_many;
 };
 
+/// Random halves of the job's endpoints, each of one half sending to one of the other, all at once; what a pair gets is its
+/// share of the busiest link on its way (T. Hoefler, T. Schneider, A. Lumsdaine: Multistage Switches are not Crossbars,
+/// Cluster 2008). 1: every pair has its hosts' links for itself. Full-bisection networks with static routes have 0.55-0.6.
+struct EffectiveBisection {
+    double mean = 1;          ///< over all pairs of all bisections
+    double low = 1, high = 1; ///< 95 % confidence interval of the mean, between bisections
+    double worst = 1;         ///< the worst bisection's mean
+    unsigned bisections = 0;
+    unsigned seed = 0;
+};
+
 struct Routes {
     std::vector<Group> groups; ///< worst first: by imbalance, then flows
-    double imbalance = 1; ///< of the job: its busiest link over the busiest link were every group spread evenly
+    /// Of the job: over all links, flows by rate over what an even spread allows. That is the busiest link's were every
+    /// switch to spread what starts at it as evenly as whole LIDs allow, and to divide evenly what others send it; a link
+    /// that passes others' flows on is not held to less than all that two destinations receive, since which LIDs meet
+    /// there is chance: two of them on one link do not condemn a job.
+    double imbalance = 1;
     int worst = -1;       ///< index into groups; -1: no group (no inter-switch link on the way)
     Ceiling ceiling;
     std::vector<Unreachable> unreachable;
@@ -102,24 +122,30 @@ struct Routes {
     /// switch node index -> output ports on the routes: inter-switch links and the ports facing endpoints.
     std::map<std::uint32_t, std::vector<std::uint8_t>> ports_on_routes;
     std::vector<std::uint32_t> switches; ///< every switch a route passes, sorted
-    std::optional<Shapes> shapes;        ///< only where the caller filled it in
+    std::optional<Shapes> shapes; ///< Query::want_shapes
+    std::optional<EffectiveBisection> effective_bisection; ///< likewise; absent with less than two endpoints
 };
 
 /// Live readings laid over the map: LFT blocks, where those not present fall back to the map's tables, and ports that
 /// were read as down or not yet brought up, whose links are not available though the map has them.
 class LftView {
 public:
-    explicit LftView(const Map &map) : map_(&map) {}
-    LftView(const Map &map, const std::vector<LftBlock> &live, const std::vector<SwitchPort> &ports = {});
-    std::uint8_t at(std::uint32_t switch_node, std::uint16_t lid) const;
-    const Map &map() const { return *map_; }
+    explicit LftView(Map map) : map_(std::move(map)) {}
+    LftView(Map map, const std::vector<LftBlock> &live, const std::vector<SwitchPort> &ports = {});
+    std::uint8_t at(std::uint32_t switch_node, std::uint16_t lid) const {
+        const auto table = row(switch_node);
+        return lid < table.size() ? table[lid] : no_route;
+    }
+    /// The switch's table as it is seen: output port by LID; a LID beyond its end has no route.
+    std::span<const std::uint8_t> row(std::uint32_t switch_node) const;
+    const Map &map() const { return map_; }
     /// Inter-switch links that carry nothing, both ends: (index into Map::nodes, port).
     const std::set<std::pair<std::uint32_t, std::uint8_t>> &down() const { return down_; }
 
 private:
-    const Map *map_;
+    Map map_;
     std::set<std::pair<std::uint32_t, std::uint8_t>> down_;
-    std::unordered_map<std::uint64_t, std::array<std::uint8_t, 64>> live_; ///< key: node index << 16 | block
+    std::unordered_map<std::uint32_t, std::vector<std::uint8_t>> patched_; ///< tables of switches with live blocks
 };
 
 /// Counts every (source, destination) pair of the query over the tables and groups what it finds. Pure; the cost goes by
@@ -135,7 +161,7 @@ inline constexpr std::size_t shape_limit = 4096;
 /// lacking one keeps the numbers of the others; where names do not tell, by order. All 0 where no host has two ports.
 std::vector<unsigned> rails_of(const Map &map, const std::vector<Endpoint> &endpoints);
 
-/// Link loads over the job's endpoints alone; services take no part. Pure.
+/// Routes::shapes over the job's endpoints alone; services take no part. Pure.
 Shapes shape_loads(const LftView &lfts, const Query &query);
 
 /// Every port with a LID of these hosts, in the order of the names. Names found nowhere go to `missing` with the reason:

@@ -1,90 +1,205 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "fabric/loads.hpp"
+#include "fabric/even_spread.hpp"
+#include "fabric/route_matrix.hpp"
 #include "fabric/routes.hpp"
-#include "fabric/tree.hpp"
 
-#include <unordered_set>
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
 
 namespace fabric_check::fabric {
 namespace {
 
-struct Member {
-    const Endpoint *endpoint;
-    Attachment at;
+using Number = SwitchGraph::Number;
+
+/// A count for each output port of each switch, cleared at the cost of what was counted.
+class LinkCounts {
+public:
+    explicit LinkCounts(const SwitchGraph &graph) : counts_(graph.size() * 256, 0) {}
+    void add(Number at, std::uint8_t port, std::uint32_t flows = 1) {
+        const std::uint32_t link = at * 256U + port;
+        if (counts_[link] == 0)
+            used_.push_back(link);
+        counts_[link] += flows;
+    }
+    std::uint32_t of(Number at, std::uint8_t port) const { return counts_[at * 256U + port]; }
+    const std::vector<std::uint32_t> &used() const { return used_; } ///< switch number << 8 | port
+    void clear() {
+        for (const std::uint32_t link : used_)
+            counts_[link] = 0;
+        used_.clear();
+    }
+
+private:
+    std::vector<std::uint32_t> counts_;
+    std::vector<std::uint32_t> used_;
 };
 
-ShapeLoad shape_of(const Loads &loads) {
-    const Loads::Busiest busiest = loads.busiest(), ideal = loads.ideal();
-    ShapeLoad out;
-    out.max_link_flows = busiest.flows;
-    out.ideal = ideal.flows;
-    out.factor = ideal.weighted > 0 ? busiest.weighted / ideal.weighted : 1;
-    out.node = busiest.node;
-    out.port = busiest.port;
+/// What so many LIDs of one sender would put on a link of theirs, were they spread evenly.
+double even_share(const SwitchGraph &graph, Number at, std::uint8_t port, const PortSet &set, std::size_t lids) {
+    std::vector<double> rates;
+    for (const SwitchGraph::Edge &edge : graph.edges(at))
+        if (set.contains(edge.port))
+            rates.push_back(edge.rate);
+    return best_even_spread(rates, {{1, lids}}) * graph.rate(at, port);
+}
+
+/// Everybody of a rail at one switch sends the same ways: one of them for all, with how many they are.
+std::vector<std::pair<const Participant *, std::uint32_t>> senders_of(std::span<const Participant> participants) {
+    std::map<std::pair<Number, unsigned>, std::pair<const Participant *, std::uint32_t>> by_place;
+    for (const Participant &one : participants) {
+        auto &[first, many] = by_place.try_emplace({one.at, one.rail}, &one, 0).first->second;
+        ++many;
+    }
+    std::vector<std::pair<const Participant *, std::uint32_t>> out;
+    for (const auto &[place, senders] : by_place)
+        out.push_back(senders);
     return out;
 }
 
 } // namespace
 
-Shapes shape_loads(const LftView &lfts, const Query &query) {
-    const Map &map = lfts.map();
-    Hops hops(lfts);
-    RouteTree tree(lfts);
-    std::vector<Member> members;
-    std::vector<std::uint32_t> switches;
-    std::unordered_map<std::uint32_t, double> sources; ///< endpoints by switch
-    std::unordered_set<std::uint16_t> lids;
-    for (const Endpoint &endpoint : query.job) {
-        const Attachment at = attachment(map, endpoint);
-        if (at.node == no_node || !lids.insert(endpoint.lid).second)
-            continue;
-        members.push_back({&endpoint, at});
-        if (++sources[at.node] == 1)
-            switches.push_back(at.node);
-    }
-
-    Shapes shapes;
-    Loads everybody(hops), to_one(hops);
+ShapeLoad one_to_many(const RouteMatrix &routes, std::span<const Participant> participants) {
+    const SwitchGraph &graph = routes.graph();
+    LinkCounts counts(graph);
+    const auto senders = senders_of(participants);
+    ShapeLoad out;
     double worst = 0;
-    // Every endpoint of a switch sends the same ways: one sender per switch stands for all of them.
-    std::unordered_map<std::uint32_t, Loads> from_one;
-    for (const std::uint32_t node : switches)
-        from_one.try_emplace(node, hops);
-    std::vector<double> flows(map.nodes.size(), 0);
-    for (const Member &to : members) {
-        tree.walk(*to.endpoint, switches);
-        to_one.clear();
-        for (const std::uint32_t node : switches)
-            if (tree.arrives(node))
-                flows[node] = sources[node] - (node == to.at.node ? 1 : 0);
-        const auto &order = tree.order();
-        for (auto it = order.rbegin(); it != order.rend(); ++it) {
-            const std::uint32_t next = tree.next(*it);
-            if (next != no_node && flows[*it] > 0) {
-                const std::uint32_t set = hops.minimal_set(*it, to.at.node);
-                everybody.add(*it, tree.port(*it), set, flows[*it]);
-                to_one.add(*it, tree.port(*it), set, flows[*it]);
-                flows[next] += flows[*it];
+    const Participant *worst_sender = nullptr;
+    Number worst_at = 0;
+    const auto from = [&](const Participant &sender, auto &&visit) {
+        for (const Participant &to : participants)
+            if (to.rail == sender.rail && to.at != sender.at)
+                routes.walk(sender.at, *to.destination,
+                            [&](Number at, std::uint8_t port) { visit(*to.destination, at, port); });
+    };
+    for (const auto &[sender, many] : senders) {
+        counts.clear();
+        from(*sender, [&](const auto &, Number at, std::uint8_t port) { counts.add(at, port); });
+        for (const std::uint32_t link : counts.used()) {
+            const auto at = Number(link >> 8);
+            const auto port = std::uint8_t(link & 0xff);
+            const double weighted = counts.of(at, port) / graph.rate(at, port);
+            if (weighted > worst) {
+                worst = weighted;
+                worst_sender = sender;
+                worst_at = at;
+                out.max_link_flows = counts.of(at, port);
+                out.node = graph.node(at);
+                out.port = port;
             }
-            flows[*it] = 0;
         }
-        if (const double load = to_one.busiest().weighted; load > worst) {
-            worst = load;
-            shapes.many_to_one = shape_of(to_one);
-        }
-        for (const std::uint32_t node : switches)
-            if (tree.arrives(node))
-                for (std::uint32_t n = node; tree.next(n) != no_node; n = tree.next(n))
-                    from_one.at(node).add(n, tree.port(n), hops.minimal_set(n, to.at.node), 1);
     }
-    shapes.many_to_many = shape_of(everybody);
-    worst = 0;
-    for (const std::uint32_t node : switches)
-        if (const double load = from_one.at(node).busiest().weighted; load > worst) {
-            worst = load;
-            shapes.one_to_many = shape_of(from_one.at(node));
+    if (worst_sender == nullptr)
+        return out;
+    // The sender's LIDs that could have left by the same links.
+    std::vector<std::size_t> lids(routes.counter().sets(worst_at).size(), 0);
+    std::vector<bool> here(lids.size(), false);
+    from(*worst_sender, [&](const FlowCounter::Destination &to, Number at, std::uint8_t port) {
+        if (at != worst_at)
+            return;
+        const std::uint16_t set = routes.counter().set(at, to.target_place);
+        ++lids[set];
+        here[set] = here[set] || port == out.port;
+    });
+    for (std::size_t set = 0; set < lids.size(); ++set)
+        if (here[set])
+            out.ideal += even_share(graph, worst_at, out.port, routes.counter().sets(worst_at)[set], lids[set]);
+    out.ideal = out.ideal > 0 ? std::min(out.ideal, out.max_link_flows) : out.max_link_flows;
+    out.factor = out.max_link_flows / out.ideal;
+    return out;
+}
+
+ShapeLoad many_to_one(const RouteMatrix &routes, std::span<const Participant> participants) {
+    const SwitchGraph &graph = routes.graph();
+    LinkCounts counts(graph);
+    const auto senders = senders_of(participants);
+    ShapeLoad out;
+    double worst = 0;
+    for (const Participant &to : participants) {
+        counts.clear();
+        for (const auto &[sender, many] : senders)
+            if (sender->rail == to.rail && sender->at != to.at)
+                routes.walk(sender->at, *to.destination,
+                            [&, flows = many](Number at, std::uint8_t port) { counts.add(at, port, flows); });
+        for (const std::uint32_t link : counts.used()) {
+            const auto at = Number(link >> 8);
+            const auto port = std::uint8_t(link & 0xff);
+            const double weighted = counts.of(at, port) / graph.rate(at, port);
+            if (weighted > worst) {
+                worst = weighted;
+                out.max_link_flows = out.ideal = counts.of(at, port);
+                out.node = graph.node(at);
+                out.port = port;
+            }
         }
-    return shapes;
+    }
+    return out;
+}
+
+std::optional<EffectiveBisection> effective_bisection(const RouteMatrix &routes, std::span<const Participant> participants,
+                                                      unsigned bisections, unsigned seed) {
+    const SwitchGraph &graph = routes.graph();
+    LinkCounts counts(graph);
+    std::vector<std::vector<const Participant *>> rails;
+    for (const Participant &one : participants) {
+        if (rails.size() <= one.rail)
+            rails.resize(one.rail + 1U);
+        rails[one.rail].push_back(&one);
+    }
+    EffectiveBisection out;
+    out.bisections = bisections;
+    out.seed = seed;
+    std::mt19937 random(seed);
+    double sum = 0, squares = 0;
+    for (unsigned round = 0; round < bisections; ++round) {
+        double got = 0;
+        std::size_t pairs = 0;
+        counts.clear();
+        for (auto &rail : rails) {
+            // Fisher and Yates by hand: std::shuffle's order is each library's own.
+            for (std::size_t i = rail.size(); i > 1; --i)
+                std::swap(rail[i - 1], rail[random() % i]);
+            for (std::size_t i = 0; i + 1 < rail.size(); i += 2)
+                routes.walk(rail[i]->at, *rail[i + 1]->destination, [&](auto at, auto port) { counts.add(at, port); });
+        }
+        for (const auto &rail : rails)
+            for (std::size_t i = 0; i + 1 < rail.size(); i += 2) {
+                double narrowest = std::min(rail[i]->host_rate, rail[i + 1]->host_rate);
+                const double alone = narrowest;
+                const bool arrives = routes.walk(rail[i]->at, *rail[i + 1]->destination, [&](auto at, auto port) {
+                    const double share = graph.rate(at, port) / counts.of(at, port);
+                    narrowest = narrowest > 0 ? std::min(narrowest, share) : share;
+                });
+                got += !arrives ? 0 : alone > 0 ? narrowest / alone : 1;
+                ++pairs;
+            }
+        if (pairs == 0)
+            return std::nullopt;
+        const double mean = got / double(pairs);
+        sum += mean;
+        squares += mean * mean;
+        out.worst = std::min(out.worst, mean);
+    }
+    if (bisections == 0)
+        return std::nullopt;
+    out.mean = sum / bisections;
+    const double spread = bisections > 1 ? std::sqrt(std::max(0.0, (squares - sum * out.mean) / (bisections - 1))) : 0;
+    const double half = 1.96 * spread / std::sqrt(double(bisections));
+    out.low = std::max(0.0, out.mean - half);
+    out.high = std::min(1.0, out.mean + half);
+    return out;
+}
+
+Shapes shape_loads(const LftView &lfts, const Query &query) {
+    Query inside;
+    inside.job = query.job;
+    inside.rails_apart = query.rails_apart;
+    inside.want_sources = false;
+    inside.want_lids = false;
+    inside.want_shapes = true;
+    return analyse(lfts, inside).shapes.value_or(Shapes{});
 }
 
 } // namespace fabric_check::fabric

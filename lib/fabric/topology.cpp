@@ -44,9 +44,9 @@ LinkRate rate_of(const ibnd_port_t &port, bool extended_speeds) {
     return rate.speed == "QDR" && is_fdr10(port) ? link_rate(rate.lanes, "FDR10") : rate;
 }
 
-MapPort port_of(const ibnd_port_t &port, bool is_switch, bool extended_speeds,
+DraftPort port_of(const ibnd_port_t &port, bool is_switch, bool extended_speeds,
                 const std::unordered_map<const ibnd_node_t *, std::uint32_t> &index) {
-    MapPort result;
+    DraftPort result;
     result.rate = rate_of(port, extended_speeds);
     if (!is_switch) {
         result.guid = port.guid;
@@ -67,15 +67,15 @@ MapPort port_of(const ibnd_port_t &port, bool is_switch, bool extended_speeds,
 
 } // namespace
 
-Map map_of(const ibnd_fabric &fabric) {
-    Map map;
+MapDraft map_of(const ibnd_fabric &fabric) {
+    MapDraft map;
     std::unordered_map<const ibnd_node_t *, std::uint32_t> index;
     for (const ibnd_node_t *node = fabric.nodes; node; node = node->next)
         index.emplace(node, static_cast<std::uint32_t>(index.size()));
     map.nodes.reserve(index.size());
 
     for (const ibnd_node_t *node = fabric.nodes; node; node = node->next) {
-        MapNode &to = map.nodes.emplace_back();
+        DraftNode &to = map.nodes.emplace_back();
         to.guid = node->guid;
         to.description = description_of(*node);
         to.kind = kind_of(*node, to.description);

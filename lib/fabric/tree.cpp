@@ -10,21 +10,21 @@ constexpr std::size_t loop_names = 8; ///< switches of a loop that are named
 }
 
 Attachment attachment(const Map &map, const Endpoint &endpoint) {
-    if (endpoint.node >= map.nodes.size())
+    if (endpoint.node >= map.nodes().size())
         return {};
-    const MapNode &node = map.nodes[endpoint.node];
+    const MapNode node = map.nodes()[endpoint.node];
     if (node.kind == NodeKind::switch_node)
         return {endpoint.node, 0};
     if (endpoint.port >= node.ports.size())
         return {};
-    const MapPort &port = node.ports[endpoint.port];
-    if (port.peer >= map.nodes.size() || map.nodes[port.peer].kind != NodeKind::switch_node)
+    const MapPort port = node.ports[endpoint.port];
+    if (port.peer >= map.nodes().size() || map.nodes()[port.peer].kind != NodeKind::switch_node)
         return {};
     return {port.peer, port.peer_port};
 }
 
 RouteTree::RouteTree(const LftView &lfts) : lfts_(&lfts) {
-    const std::size_t size = lfts.map().nodes.size();
+    const std::size_t size = lfts.map().nodes().size();
     epoch_.assign(size, 0);
     next_.assign(size, no_node);
     cause_.assign(size, 0);
@@ -50,7 +50,7 @@ bool RouteTree::step(const Endpoint &destination, std::uint32_t node) {
     }
     const std::uint8_t out = lfts_->at(node, destination.lid);
     port_[node] = out;
-    const auto &ports = map.nodes[node].ports;
+    const auto &ports = map.nodes()[node].ports;
     const auto name = [&map, node] { return map.display_name(node); };
     if (out == no_route)
         fail(node, fmt::format("no entry at {}", name()));
@@ -58,15 +58,15 @@ bool RouteTree::step(const Endpoint &destination, std::uint32_t node) {
         fail(node, fmt::format("{} takes it for its own LID", name()));
     else if (out >= ports.size())
         fail(node, fmt::format("{} sends it to port {}, which it does not have", name(), out));
-    else if (ports[out].peer >= map.nodes.size())
+    else if (ports[out].peer >= map.nodes().size())
         fail(node, fmt::format("{}:{} leads nowhere", name(), out));
-    else if (ports[out].peer == destination.node && map.nodes[destination.node].kind != NodeKind::switch_node) {
+    else if (ports[out].peer == destination.node && map.nodes()[destination.node].kind != NodeKind::switch_node) {
         if (ports[out].peer_port == destination.port)
             state_[node] = State::arrives;
         else
             fail(node, fmt::format("{}:{} leads to port {} of its host, the LID is port {}'s", name(), out,
                                    ports[out].peer_port, destination.port));
-    } else if (map.nodes[ports[out].peer].kind != NodeKind::switch_node)
+    } else if (map.nodes()[ports[out].peer].kind != NodeKind::switch_node)
         fail(node, fmt::format("{}:{} leads to {}", name(), out, map.display_name(ports[out].peer)));
     else {
         next_[node] = ports[out].peer;

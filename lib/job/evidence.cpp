@@ -163,7 +163,7 @@ void add_routes(JobEvidence &evidence, const Config &config) {
     evidence.routes_start = routes(evidence.scout.start);
     evidence.routes_end = routes(evidence.scout.end);
     for (const auto *scout : {&evidence.scout.start, &evidence.scout.end})
-        if (*scout && (*scout)->map_id != 0 && (*scout)->map_id != map.id) {
+        if (*scout && (*scout)->map_id != 0 && (*scout)->map_id != map.id()) {
             evidence.problems.push_back({"map", "", "it was rebuilt since the scout used it; routes by the new one"});
             break;
         }

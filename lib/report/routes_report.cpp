@@ -19,14 +19,14 @@ using namespace fabric;
 double rounded(double value) { return std::round(value * 10000) / 10000; }
 
 std::string description(const Map &map, std::uint32_t node) {
-    if (node >= map.nodes.size())
+    if (node >= map.nodes().size())
         return {};
-    std::string text = printable(trim(map.nodes[node].description));
+    std::string text = printable(trim(map.nodes()[node].description));
     return text.empty() ? map.display_name(node) : text;
 }
 
 std::string guid(const Map &map, std::uint32_t node) {
-    return node < map.nodes.size() ? fmt::format("0x{:016x}", map.nodes[node].guid) : std::string();
+    return node < map.nodes().size() ? fmt::format("0x{:016x}", map.nodes()[node].guid) : std::string();
 }
 
 std::string folded(const std::vector<Endpoint> &endpoints) {
@@ -64,10 +64,11 @@ ordered_json group_json(const Map &map, const Group &group) {
                             {"peer", description(map, port.peer)},
                             {"peer_port", port.peer_port},
                             {"link", link_name(map, group.node, port.port)},
-                            {"lids", port.lids.size()},
-                            {"lid_list", port.lids},
+                            {"lids", port.lid_count},
                             {"flows", port.flows},
                             {"minimal", port.minimal}};
+        if (port.lids.size() == port.lid_count)
+            one["lid_list"] = port.lids;
         one["rate_gbps"] = port.rate.data_gbps > 0 ? ordered_json(rounded(port.rate.data_gbps)) : ordered_json();
         out["ports"].push_back(std::move(one));
     }
@@ -92,8 +93,8 @@ ordered_json ceiling_json(const Routes &routes, const Query &query, int worst) {
     if (worst >= 0)
         for (const GroupPort &port : routes.groups[std::size_t(worst)].ports) {
             const double ceiling = link_ceiling(port.rate, query);
-            links += port.lids.empty() ? 0 : 1;
-            carried += port.lids.empty() ? 0 : ceiling;
+            links += port.lid_count == 0 ? 0 : 1;
+            carried += port.lid_count == 0 ? 0 : ceiling;
             all += port.minimal ? ceiling : 0;
         }
     ordered_json out = {{"links", links}, {"gib_s", rounded(carried)}};
@@ -108,9 +109,9 @@ ordered_json ceiling_json(const Routes &routes, const Query &query, int worst) {
 
 ordered_json map_json(const Map &map) {
     constexpr std::int64_t second_ns = 1000000000;
-    ordered_json out = {{"source", printable(map.source)}};
-    out["built"] = map.built_ns > 0 ? ordered_json(map.built_ns / second_ns) : ordered_json();
-    out["id"] = map.id != 0 ? ordered_json(fmt::format("0x{:016x}", map.id)) : ordered_json();
+    ordered_json out = {{"source", printable(map.source())}};
+    out["built"] = map.built_ns() > 0 ? ordered_json(map.built_ns() / second_ns) : ordered_json();
+    out["id"] = map.id() != 0 ? ordered_json(fmt::format("0x{:016x}", map.id())) : ordered_json();
     return out;
 }
 
@@ -130,7 +131,7 @@ ordered_json routes_json(const Map &map, const Routes &routes, const Query &quer
                         {"from", folded(query.services)},
                         {"from_lids", lids_of(query.services)},
                         {"map", map_json(map)},
-                        {"adaptive_routing", to_string(map.adaptive_routing)},
+                        {"adaptive_routing", to_string(map.adaptive_routing())},
                         {"warnings", ordered_json::array()},
                         {"unreachable", ordered_json::array()},
                         {"imbalance", rounded(routes.imbalance)},

@@ -19,7 +19,7 @@ using SwitchPortKey = std::pair<std::uint32_t, unsigned>; ///< index into Map::n
 
 /// The switch end of a host's link, or no_node.
 SwitchPortKey facing(const fabric::Map &map, const fabric::Endpoint &host) {
-    const auto &ports = map.nodes[host.node].ports;
+    const auto &ports = map.nodes()[host.node].ports;
     if (host.port >= ports.size() || ports[host.port].peer == fabric::no_node)
         return {fabric::no_node, 0};
     return {ports[host.port].peer, ports[host.port].peer_port};
@@ -35,7 +35,7 @@ public:
         const std::int64_t began = wall_ns();
         out_.node = request_.node;
         out_.time_ns = began;
-        out_.map_id = map_.id;
+        out_.map_id = map_.id();
         out_.hosts = match_hosts(map_, request_, out_.problems);
         const fabric::Query query = query_from(map_, out_.hosts, config_);
 
@@ -55,7 +55,7 @@ public:
             read_port(port);
         AdaptiveRouting detected = AdaptiveRouting::unknown;
         if (config_.adaptive_routing == "auto" && !live.switches.empty())
-            fabric::ask_adaptive_routing(engine_, map_, live.switches, detected);
+            fabric::ask_adaptive_routing(engine_, lids_of(live.switches), detected);
         engine_.run(request_.deadline);
 
         for (const auto &[where, numbers] : silent_)
@@ -72,6 +72,13 @@ public:
     }
 
 private:
+    std::vector<std::uint16_t> lids_of(const std::vector<std::uint32_t> &switches) const {
+        std::vector<std::uint16_t> lids;
+        for (const std::uint32_t node : switches)
+            lids.push_back(map_.nodes()[node].lid);
+        return lids;
+    }
+
     void read_facing(const fabric::Endpoint &host) {
         const SwitchPortKey port = facing(map_, host);
         if (port.first == fabric::no_node)
@@ -108,10 +115,10 @@ private:
         for (const auto &[node, numbers] : routes.ports_on_routes)
             for (const std::uint8_t number : numbers) {
                 ports.emplace(node, number);
-                if (number >= map_.nodes[node].ports.size())
+                if (number >= map_.nodes()[node].ports.size())
                     continue;
-                const fabric::MapPort &link = map_.nodes[node].ports[number];
-                if (link.peer != fabric::no_node && map_.nodes[link.peer].kind == fabric::NodeKind::switch_node)
+                const fabric::MapPort link = map_.nodes()[node].ports[number];
+                if (link.peer != fabric::no_node && map_.nodes()[link.peer].kind == fabric::NodeKind::switch_node)
                     ports.emplace(link.peer, link.peer_port);
             }
         for (const fabric::Group &group : routes.groups)
@@ -121,9 +128,9 @@ private:
     }
 
     void read_port(const SwitchPortKey &key) {
-        if (key.first >= map_.nodes.size() || !asked_.insert(key).second)
+        if (key.first >= map_.nodes().size() || !asked_.insert(key).second)
             return;
-        const fabric::MapNode &at = map_.nodes[key.first];
+        const fabric::MapNode at = map_.nodes()[key.first];
         if (at.kind != fabric::NodeKind::switch_node)
             return;
         if (at.lid == 0) {
@@ -140,7 +147,7 @@ private:
                 port.state = reading.info->state_name();
                 port.rate = reading.info->rate(reading.extended_speeds);
                 // PortInfo shows FDR10 as QDR; the map knows better.
-                const auto &ports = map_.nodes[key.first].ports;
+                const auto &ports = map_.nodes()[key.first].ports;
                 if (key.second < ports.size() && port.rate.speed == "QDR" &&
                     ports[key.second].rate.speed == "FDR10" && ports[key.second].rate.lanes == port.rate.lanes)
                     port.rate = ports[key.second].rate;

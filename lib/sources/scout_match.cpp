@@ -42,10 +42,10 @@ public:
 private:
     /// False: the port has no LID to be found by.
     bool add(const std::string &host, bool service, MatchedBy by, std::uint32_t node, std::uint8_t port) {
-        const fabric::MapNode &at = map_.nodes[node];
+        const fabric::MapNode at = map_.nodes()[node];
         if (port >= at.ports.size() || at.ports[port].lid == 0)
             return false;
-        const fabric::MapPort &found = at.ports[port];
+        const fabric::MapPort found = at.ports[port];
         if (lids_.insert(found.lid).second)
             found_.push_back({host, found.guid, found.lid, service, by});
         return true;
@@ -88,7 +88,7 @@ fabric::Query query_from(const fabric::Map &map, const std::vector<HostMatch> &h
             endpoint.node = map.by_lid(host.lid);
             endpoint.port = endpoint.node == fabric::no_node ? std::uint8_t{0} : map.port_of_lid(host.lid);
         }
-        if (endpoint.node == fabric::no_node || map.nodes[endpoint.node].kind == fabric::NodeKind::switch_node)
+        if (endpoint.node == fabric::no_node || map.nodes()[endpoint.node].kind == fabric::NodeKind::switch_node)
             continue;
         (host.service ? query.services : query.job).push_back(std::move(endpoint));
     }

@@ -23,17 +23,17 @@ std::vector<std::string> alternate_lids(const JobEvidence &evidence, const PortS
         if (port.role != "host" || port.profile != Profile::ib) {
             continue;
         }
-        const fabric::MapPort *there =
-            evidence.map != nullptr ? find_port(*evidence.map, {port.map_node, port.map_port}) : nullptr;
+        const std::optional<fabric::MapPort> there =
+            evidence.map != nullptr ? find_port(*evidence.map, {port.map_node, port.map_port}) : std::nullopt;
         const HcaPort *card = port.host_end != nullptr ? port.host_end : port.host_start;
-        const unsigned lmc = std::min(most_lmc, std::max<unsigned>(there != nullptr ? there->lmc : 0U,
+        const unsigned lmc = std::min(most_lmc, std::max<unsigned>(there ? there->lmc : 0U,
                                                                    card != nullptr ? card->lmc : 0U));
         if (lmc == 0) {
             continue;
         }
         ++with_alternates;
         most = std::max(most, lmc);
-        for (unsigned i = 1; there != nullptr && there->lid != 0 && i < 1U << lmc; ++i) {
+        for (unsigned i = 1; there && there->lid != 0 && i < 1U << lmc; ++i) {
             if (there->lid + i < first_multicast_lid) {
                 query.job.push_back({port.node, port.map_node, port.map_port, static_cast<std::uint16_t>(there->lid + i)});
             }

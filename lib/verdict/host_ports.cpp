@@ -250,7 +250,7 @@ private:
             return;
         }
         const auto take = [&](std::uint32_t map_node, std::uint8_t map_port) {
-            if (map_node < map->nodes.size() && map->nodes[map_node].kind == fabric::NodeKind::host &&
+            if (map_node < map->nodes().size() && map->nodes()[map_node].kind == fabric::NodeKind::host &&
                 !set_.index.contains({map_node, map_port})) {
                 result.map_node = map_node;
                 result.map_port = map_port;
@@ -279,8 +279,8 @@ private:
         }
         if (has_lid(port)) {
             for (const auto &[map_node, map_port] : map->by_name(node)) {
-                const fabric::MapPort *there = fabric_check::find_port(*map, {map_node, map_port});
-                if (there != nullptr && there->lid == port.lid && !differ(there->guid, port.guid) &&
+                const auto there = fabric_check::find_port(*map, {map_node, map_port});
+                if (there && there->lid == port.lid && !differ(there->guid, port.guid) &&
                     take(map_node, map_port)) {
                     return;
                 }

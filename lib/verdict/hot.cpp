@@ -55,8 +55,8 @@ private:
                 return side->rate;
             }
         }
-        const fabric::MapPort *known = find_port(map(), {port.map_node, port.map_port});
-        return known != nullptr ? known->rate : LinkRate{};
+        const auto known = find_port(map(), {port.map_node, port.map_port});
+        return known ? known->rate : LinkRate{};
     }
 
     std::optional<double> share_of(const PortResult &port, std::optional<std::uint64_t> bytes) const {

@@ -53,7 +53,7 @@ int compare_naturally(std::string_view a, std::string_view b) noexcept {
 } // namespace
 
 std::string Names::end(MapPortId port) const {
-    if (map_ == nullptr || port.first >= map_->nodes.size()) {
+    if (map_ == nullptr || port.first >= map_->nodes().size()) {
         return {};
     }
     const auto host = hosts_.find(port);
@@ -61,7 +61,7 @@ std::string Names::end(MapPortId port) const {
 }
 
 std::string Names::link(MapPortId switch_port) const {
-    if (map_ == nullptr || find_port(*map_, switch_port) == nullptr) {
+    if (map_ == nullptr || !find_port(*map_, switch_port)) {
         return end(switch_port);
     }
     const MapPortId peer = peer_of(*map_, switch_port);
@@ -79,11 +79,11 @@ bool Names::is_before(MapPortId a, MapPortId b) const {
     return names != 0 ? names < 0 : a < b;
 }
 
-const fabric::MapPort *find_port(const fabric::Map &map, MapPortId port) noexcept {
-    if (port.first >= map.nodes.size() || port.second >= map.nodes[port.first].ports.size()) {
-        return nullptr;
+std::optional<fabric::MapPort> find_port(const fabric::Map &map, MapPortId port) noexcept {
+    if (port.first >= map.nodes().size() || port.second >= map.nodes()[port.first].ports.size()) {
+        return std::nullopt;
     }
-    return &map.nodes[port.first].ports[port.second];
+    return map.nodes()[port.first].ports[port.second];
 }
 
 std::string by_node(const std::string &node, const std::string &reason) {
@@ -93,15 +93,15 @@ std::string by_node(const std::string &node, const std::string &reason) {
 }
 
 MapPortId peer_of(const fabric::Map &map, MapPortId port) noexcept {
-    const fabric::MapPort *found = find_port(map, port);
-    if (found == nullptr || found->peer >= map.nodes.size()) {
+    const auto found = find_port(map, port);
+    if (!found || found->peer >= map.nodes().size()) {
         return {fabric::no_node, std::uint8_t{0}};
     }
     return {found->peer, found->peer_port};
 }
 
 bool is_switch(const fabric::Map &map, std::uint32_t node) noexcept {
-    return node < map.nodes.size() && map.nodes[node].kind == fabric::NodeKind::switch_node;
+    return node < map.nodes().size() && map.nodes()[node].kind == fabric::NodeKind::switch_node;
 }
 
 } // namespace fabric_check

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -36,8 +37,8 @@ std::string by_node(const std::string &node, const std::string &reason);
 
 /// The port at the other end, or {no_node, 0}. Safe for any id.
 MapPortId peer_of(const fabric::Map &map, MapPortId port) noexcept;
-/// nullptr when the map has no such port.
-const fabric::MapPort *find_port(const fabric::Map &map, MapPortId port) noexcept;
+/// Nothing when the map has no such port.
+std::optional<fabric::MapPort> find_port(const fabric::Map &map, MapPortId port) noexcept;
 bool is_switch(const fabric::Map &map, std::uint32_t node) noexcept;
 
 } // namespace fabric_check

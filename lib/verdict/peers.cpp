@@ -99,14 +99,14 @@ std::vector<Member> with_neighbours(const fabric::Map *map, std::vector<Member> 
         sides.emplace(at.first, is_switch(*map, peer_of(*map, at).first));
     }
     for (const auto &[node, switches] : sides) {
-        if (node >= map->nodes.size()) {
+        if (node >= map->nodes().size()) {
             continue;
         }
-        const auto &ports = map->nodes[node].ports;
+        const auto &ports = map->nodes()[node].ports;
         for (std::size_t port = 1; port < ports.size() && port <= UINT8_MAX; ++port) {
             const MapPortId at{node, static_cast<std::uint8_t>(port)};
-            const bool alike = ports[port].peer < map->nodes.size() &&
-                               map->nodes[ports[port].peer].kind ==
+            const bool alike = ports[port].peer < map->nodes().size() &&
+                               map->nodes()[ports[port].peer].kind ==
                                    (switches ? fabric::NodeKind::switch_node : fabric::NodeKind::host);
             if (alike && !own.contains(at) && ports[port].rate.lanes != 0) {
                 tier.push_back({nullptr, ports[port].rate});

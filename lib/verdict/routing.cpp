@@ -147,7 +147,7 @@ AdaptiveRouting adaptive_routing_of(const JobEvidence &evidence, const Config &c
             return (*scout)->adaptive_routing;
         }
     }
-    return evidence.map != nullptr ? evidence.map->adaptive_routing : AdaptiveRouting::unknown;
+    return evidence.map != nullptr ? evidence.map->adaptive_routing() : AdaptiveRouting::unknown;
 }
 
 RouteStatus route_status(const JobEvidence &evidence, const RouteChanges &changes, double bar) {

@@ -157,7 +157,7 @@ private:
     }
 
     void add(MapPortId place, const char *role, bool on_route) {
-        if (find_port(map_, place) == nullptr || !is_switch(map_, place.first) || set_.index.contains(place)) {
+        if (!find_port(map_, place) || !is_switch(map_, place.first) || set_.index.contains(place)) {
             return;
         }
         PortResult result;
@@ -191,7 +191,7 @@ private:
 
     std::string unread_reason(MapPortId place, const PortResult &result) const {
         const std::string end = set_.names.end(place);
-        const std::string &name = map_.nodes[place.first].description;
+        const std::string_view name = map_.nodes()[place.first].description;
         const std::string shown = map_.display_name(place.first);
         for (const auto *scout : {&evidence_.scout.end, &evidence_.scout.start}) {
             for (const Problem &problem : (*scout)->problems) {

@@ -10,5 +10,6 @@ int main(int argc, char **argv) {
     }
     benchmark::RunSpecifiedBenchmarks();
     compare_with_peers();
+    compare_routes();
     return 0;
 }

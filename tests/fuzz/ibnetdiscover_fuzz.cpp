@@ -8,8 +8,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
     const auto map = import_topology({{"fuzz", std::string(reinterpret_cast<const char *>(data), size)}});
     if (!map)
         return 0;
-    for (const MapNode &node : map->nodes)
-        for (const MapPort &port : node.ports)
+    for (const DraftNode &node : map->nodes)
+        for (const DraftPort &port : node.ports)
             if (port.peer != no_node &&
                 (port.peer >= map->nodes.size() || port.peer_port >= map->nodes[port.peer].ports.size()))
                 std::abort();

@@ -75,9 +75,9 @@ struct Pair : Discovered {
 
 TEST(Topology, SwitchesHostsLinksAndLidsAreTaken) {
     Pair pair;
-    const Map map = map_of(pair.fabric);
+    const MapDraft map = map_of(pair.fabric);
     ASSERT_EQ(map.nodes.size(), 2U);
-    const MapNode &leaf = map.nodes[0], &host = map.nodes[1];
+    const DraftNode &leaf = map.nodes[0], &host = map.nodes[1];
     EXPECT_EQ(leaf.kind, NodeKind::switch_node);
     EXPECT_EQ(leaf.description, "leaf01");
     EXPECT_EQ(leaf.lid, 7);
@@ -97,7 +97,7 @@ TEST(Topology, SwitchesHostsLinksAndLidsAreTaken) {
 TEST(Topology, ExtendedSpeedIsBelievedOnlyWithPortZerosCapability) {
     Pair pair;
     mad_set_field(pair.leaf.ports[0]->info, 0, IB_PORT_CAPMASK_F, 0);
-    const Map map = map_of(pair.fabric);
+    const MapDraft map = map_of(pair.fabric);
     EXPECT_EQ(map.nodes[0].ports[2].rate.speed, "QDR");
     EXPECT_EQ(map.nodes[1].ports[1].rate.speed, "HDR") << "a host's port tells for itself";
 }
@@ -113,7 +113,7 @@ TEST(Topology, AggregationNodesAndRoutersAreNoHosts) {
     Pair pair;
     pair.node(IB_NODE_CA, 0xa2, "Mellanox Technologies Aggregation Node", 1);
     pair.node(IB_NODE_ROUTER, 0xa3, "router", 1);
-    const Map map = map_of(pair.fabric);
+    const MapDraft map = map_of(pair.fabric);
     EXPECT_EQ(map.nodes[2].kind, NodeKind::other);
     EXPECT_EQ(map.nodes[3].kind, NodeKind::other);
 }
@@ -128,7 +128,7 @@ TEST(Topology, UnterminatedDescriptionAndMissingPortTableAreSurvived) {
     Pair pair;
     std::memset(pair.host.nodedesc, 'x', sizeof pair.host.nodedesc);
     pair.host.ports = nullptr;
-    const Map map = map_of(pair.fabric);
+    const MapDraft map = map_of(pair.fabric);
     EXPECT_EQ(map.nodes[1].description, std::string(65, 'x'));
 }
 
@@ -137,10 +137,10 @@ TEST(Topology, EmptyFabricIsAnEmptyMap) {
 }
 
 struct TablesTest : ::testing::Test {
-    Map truth = ft::two_switches(ft::collapsed());
-    Map map = truth;
+    MapDraft truth = ft::two_switches(ft::collapsed());
+    MapDraft map = truth;
     TablesTest() {
-        for (MapNode &node : map.nodes)
+        for (DraftNode &node : map.nodes)
             node.lft.clear();
     }
     void read(FakeSwitches &fabric) {

@@ -16,7 +16,7 @@ inline LinkRate hdr() { return {4, "HDR", 200, 53.125}; }
 class Builder {
 public:
     std::uint32_t add_switch(const std::string &description, unsigned ports, std::uint16_t lid) {
-        MapNode node;
+        DraftNode node;
         node.guid = 0xb00 + map.nodes.size();
         node.description = description;
         node.kind = NodeKind::switch_node;
@@ -26,7 +26,7 @@ public:
         return std::uint32_t(map.nodes.size() - 1);
     }
     std::uint32_t add_host(const std::string &description, std::uint16_t lid, unsigned ports = 1) {
-        MapNode node;
+        DraftNode node;
         node.guid = 0xa00 + map.nodes.size();
         node.description = description;
         node.kind = NodeKind::host;
@@ -56,12 +56,12 @@ public:
         link(at, port, host, host_port);
         route(at, map.nodes[host].ports[host_port].lid, port);
     }
-    Map map;
+    MapDraft map;
 };
 
 /// SwitchA with node01-12 (LIDs 1-12) on ports 1-12, SwitchB with stor01-08 (LIDs 21-28) on ports 1-8, eight links from
 /// A13-20 to B25-32. At B the clients leave by `client_port[i]`; at A the servers leave by A13-20 one each.
-inline Map two_switches(const std::vector<unsigned> &client_ports) {
+inline MapDraft two_switches(const std::vector<unsigned> &client_ports) {
     Builder b;
     const auto a = b.add_switch("SwitchA", 40, 41), z = b.add_switch("SwitchB", 40, 42);
     for (unsigned i = 0; i < 8; ++i)

@@ -21,21 +21,21 @@ const std::string fixtures = FABRIC_CHECK_SOURCE_DIR "/tests/fixtures/routes/";
 const std::string topology = fixtures + "article.ibnetdiscover";
 
 /// A leaf of four ports (GUID 0xb1, LID 9) with node01 (LID 5, port GUID 0xa2) on port 3.
-Map leaf() {
+MapDraft leaf() {
     return import_topology({{"topo", "Switch 4 \"S-b1\" # \"leaf\" enhanced port 0 lid 9 lmc 0\n"
                                      "[3] \"H-a1\"[1](a2) # \"node01 mlx5_0\" lid 5 4xHDR\n"
                                      "Ca 1 \"H-a1\" # \"node01 mlx5_0\"\n"}})
         .value();
 }
 
-std::vector<std::string> problems(const Map &map) {
+std::vector<std::string> problems(const MapDraft &map) {
     std::vector<std::string> out;
     for (const Problem &problem : map.problems)
         out.push_back(problem.where + ": " + problem.reason);
     return out;
 }
 
-std::uint8_t entry(const Map &map, std::uint16_t lid) { return LftView(map).at(0, lid); }
+std::uint8_t entry(const MapDraft &map, std::uint16_t lid) { return LftView(map).at(0, lid); }
 
 class Formats : public ::testing::TestWithParam<const char *> {};
 
@@ -63,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(Tools, Formats,
                          });
 
 TEST(ImportTables, SaturatedAndUnreachableEntriesAreNoRoute) {
-    Map map = leaf();
+    MapDraft map = leaf();
     ASSERT_TRUE(import_tables(map, {{"t", "Unicast lids [0x0-0x16] of switch Lid 9 guid 0x00000000000000b1 (leaf):\n"
                                           "0x0001 255 : (illegal port)\n0x0002 UNREACHABLE\n0x0005 003 :\n"}}));
     EXPECT_EQ(entry(map, 1), no_route);
@@ -73,13 +73,13 @@ TEST(ImportTables, SaturatedAndUnreachableEntriesAreNoRoute) {
 }
 
 TEST(ImportTables, ASwitchIsFoundByItsLidWhenTheHeadHasNoGuid) {
-    Map map = leaf();
+    MapDraft map = leaf();
     ASSERT_TRUE(import_tables(map, {{"t", "Unicast lids [0-5] of switch Lid 9 ('leaf'):\r\n0x0005 003\r\n"}}));
     EXPECT_EQ(entry(map, 5), 3);
 }
 
 TEST(ImportTables, ATableOfAnotherFabricIsNamedAndLeftOut) {
-    Map map = leaf();
+    MapDraft map = leaf();
     ASSERT_TRUE(import_tables(map, {{"t", "Unicast lids [0-5] of switch DR path slid 0; dlid 0; 0,1 guid 0xdead (x):\n"
                                           "0x0005 001\n"
                                           "Unicast lids [0-5] of switch Lid 9 guid 0xb1 (leaf):\n0x0005 003\n"}}));
@@ -89,7 +89,7 @@ TEST(ImportTables, ATableOfAnotherFabricIsNamedAndLeftOut) {
 }
 
 TEST(ImportTables, NothingButForeignTablesIsAnError) {
-    Map map = leaf();
+    MapDraft map = leaf();
     const Status status = import_tables(map, {{"t", "Unicast lids [0-5] of switch Lid 3 guid 0xdead (x):\n0x0005 001\n"}});
     ASSERT_FALSE(status);
     EXPECT_EQ(status.error().code, Errc::malformed);
@@ -97,7 +97,7 @@ TEST(ImportTables, NothingButForeignTablesIsAnError) {
 }
 
 TEST(ImportTables, WarningsInBetweenAreNamedAndCostNothingElse) {
-    Map map = leaf();
+    MapDraft map = leaf();
     ASSERT_TRUE(import_tables(map, {{"t", "Unicast lids [0-5] of switch Lid 9 guid 0xb1 (leaf):\n"
                                           "ibwarn: [77] dump: failed\n0x0005 003 # x\n3 lids dumped \n"}}));
     EXPECT_EQ(entry(map, 5), 3);
@@ -105,7 +105,7 @@ TEST(ImportTables, WarningsInBetweenAreNamedAndCostNothingElse) {
 }
 
 TEST(ImportTables, MulticastTablesAreNotMistakenForUnicast) {
-    Map map = leaf();
+    MapDraft map = leaf();
     ASSERT_TRUE(import_tables(map, {{"t", "Unicast lids [0-5] of switch Lid 9 guid 0xb1 (leaf):\n0x0005 003\n"
                                           "Multicast mlids [0xc000-0xc3ff] of switch Lid 9 guid 0xb1 (leaf):\n"
                                           "            0   1\n MLid\n0xc000      x\n0xc001  001\n1 valid mlids dumped\n"}}));
@@ -114,7 +114,7 @@ TEST(ImportTables, MulticastTablesAreNotMistakenForUnicast) {
 }
 
 TEST(ImportTables, OutOfRangeEntriesAreNamedOnceAndLeftOut) {
-    Map map = leaf();
+    MapDraft map = leaf();
     ASSERT_TRUE(import_tables(map, {{"t", "Unicast lids [0-5] of switch Lid 9 guid 0xb1 (leaf):\n0xc000 001\n0x0001 256\n"
                                           "0xffffffffffffffffff 1\n0xbfff 001\n"}}));
     EXPECT_EQ(entry(map, 0xbfff), 1);
@@ -124,14 +124,14 @@ TEST(ImportTables, OutOfRangeEntriesAreNamedOnceAndLeftOut) {
 }
 
 TEST(ImportTables, APortTheSwitchDoesNotHaveIsKeptAndNamed) {
-    Map map = leaf();
+    MapDraft map = leaf();
     ASSERT_TRUE(import_tables(map, {{"t", "Unicast lids [0-5] of switch Lid 9 guid 0xb1 (leaf):\n0x0005 077\n"}}));
     EXPECT_EQ(entry(map, 5), 77) << "the walk says where it ends";
     EXPECT_THAT(problems(map), ElementsAre("t:2: port 77 of leaf, which has 4"));
 }
 
 TEST(ImportTables, TwoTablesOfOneSwitchThatDifferAreNamed) {
-    Map map = leaf();
+    MapDraft map = leaf();
     ASSERT_TRUE(import_tables(map, {{"a", "Unicast lids [0-5] of switch Lid 9 guid 0xb1 (leaf):\n0x0005 003\n"},
                                     {"b", "Unicast lids [0-5] of switch Lid 9 guid 0xb1 (leaf):\n0x0005 002\n"}}));
     EXPECT_EQ(entry(map, 5), 2);
@@ -139,7 +139,7 @@ TEST(ImportTables, TwoTablesOfOneSwitchThatDifferAreNamed) {
 }
 
 TEST(ImportTables, LidsOfAnotherTimeAreNoticed) {
-    Map map = leaf();
+    MapDraft map = leaf();
     ASSERT_TRUE(import_tables(map, {{"t", "Unicast lids [0-9] of switch Lid 9 guid 0xb1 (leaf):\n"
                                           "0x0005 002 # Channel Adapter portguid 0x00000000000000ff: 'node02 mlx5_0'\n"
                                           "0x0009 000 # Switch portguid 0x00000000000000b1: 'leaf'\n"}}));
@@ -147,7 +147,7 @@ TEST(ImportTables, LidsOfAnotherTimeAreNoticed) {
 }
 
 TEST(ImportTables, APortGuidOrTheDescriptionSufficesToAgree) {
-    Map map = leaf();
+    MapDraft map = leaf();
     ASSERT_TRUE(import_tables(map, {{"t", "Unicast lids [0-9] of switch Lid 9 guid 0xb1 (leaf):\n"
                                           "0x0005 003 # Channel Adapter portguid 0x00000000000000a2: 'renamed'\n"
                                           "0x0005 003 # Channel Adapter portguid 0x00000000000000a3: 'node01 mlx5_0'\n"
@@ -158,14 +158,14 @@ TEST(ImportTables, APortGuidOrTheDescriptionSufficesToAgree) {
 TEST(ImportTables, ASwitchWithoutATableIsNamed) {
     const auto map = import_files({topology}, {});
     ASSERT_TRUE(map);
-    Map with = *map;
+    MapDraft with = *map;
     ASSERT_TRUE(import_tables(with, {{"t", "Unicast lids [0-5] of switch Lid 41 (SwitchA):\n0x0005 005\n"}}));
     EXPECT_THAT(problems(with),
                 ElementsAre("tables: SwitchB has no forwarding table: routes end there"));
 }
 
 TEST(ImportTables, EntriesBeforeAnyHeadAreNamed) {
-    Map map = leaf();
+    MapDraft map = leaf();
     EXPECT_FALSE(import_tables(map, {{"t", "0x0005 003\n0x0006 003\n"}}));
     EXPECT_THAT(problems(map), ElementsAre("t:1: entries before any switch's head are left out"));
 }

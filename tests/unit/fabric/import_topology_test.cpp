@@ -18,13 +18,13 @@ const std::string two_nodes = "Switch\t4 \"S-00000000000000b1\"\t\t# \"leaf 1\" 
                               "Ca\t1 \"H-00000000000000a1\"\t\t# \"node01 mlx5_0\"\n"
                               "[1](a2) \t\"S-00000000000000b1\"[3]\t\t# lid 5 lmc 2 \"leaf 1\" lid 9 4xHDR\n";
 
-Map imported(const std::string &text) {
+MapDraft imported(const std::string &text) {
     auto map = import_topology({{"topo", text}});
     EXPECT_TRUE(map) << map.error().message;
-    return map ? std::move(map).value() : Map{};
+    return map ? std::move(map).value() : MapDraft{};
 }
 
-std::vector<std::string> problems(const Map &map) {
+std::vector<std::string> problems(const MapDraft &map) {
     std::vector<std::string> out;
     for (const Problem &problem : map.problems)
         out.push_back(problem.where + ": " + problem.reason);
@@ -32,9 +32,9 @@ std::vector<std::string> problems(const Map &map) {
 }
 
 /// What `two_nodes` holds, however it is written.
-void expect_two_nodes(const Map &map) {
+void expect_two_nodes(const MapDraft &map) {
     ASSERT_EQ(map.nodes.size(), 2U);
-    const MapNode &leaf = map.nodes[0], &host = map.nodes[1];
+    const DraftNode &leaf = map.nodes[0], &host = map.nodes[1];
     EXPECT_EQ(leaf.kind, NodeKind::switch_node);
     EXPECT_EQ(leaf.guid, 0xb1U);
     EXPECT_EQ(leaf.description, "leaf 1");
@@ -44,7 +44,7 @@ void expect_two_nodes(const Map &map) {
     EXPECT_EQ(leaf.ports[3].peer_port, 1);
     EXPECT_EQ(host.kind, NodeKind::host);
     EXPECT_EQ(host.guid, 0xa1U);
-    EXPECT_EQ(host.host_name(), "node01");
+    EXPECT_EQ(host_name_of(host.description), "node01");
     EXPECT_EQ(host.ports[1].guid, 0xa2U);
     EXPECT_EQ(host.ports[1].lid, 5);
     EXPECT_EQ(host.ports[1].peer, 0U);
@@ -53,7 +53,7 @@ void expect_two_nodes(const Map &map) {
 }
 
 TEST(ImportTopology, ReadsSwitchHostAndLink) {
-    const Map map = imported(two_nodes);
+    const MapDraft map = imported(two_nodes);
     expect_two_nodes(map);
     EXPECT_EQ(map.nodes[1].ports[1].lmc, 2);
     EXPECT_EQ(map.nodes[0].ports[3].rate.lanes, 4U);
@@ -66,7 +66,7 @@ TEST(ImportTopology, CarriageReturnsAreNoContent) {
     std::string text;
     for (const char c : two_nodes)
         text += c == '\n' ? "\r\n" : std::string(1, c);
-    const Map map = imported(text);
+    const MapDraft map = imported(text);
     expect_two_nodes(map);
     EXPECT_THAT(problems(map), IsEmpty());
 }
@@ -76,13 +76,13 @@ TEST(ImportTopology, LostTabsAndBlanksAreNoLoss) {
     for (const char c : two_nodes)
         if (c != '\t')
             text += c;
-    const Map map = imported(text);
+    const MapDraft map = imported(text);
     expect_two_nodes(map);
     EXPECT_THAT(problems(map), IsEmpty());
 }
 
 TEST(ImportTopology, HeadersOfAllVintagesAreKnown) {
-    const Map map = imported("#\n# Topology file: generated on Tue\n#\n# Max of 3 hops discovered\nChassis 1 (guid 0x1)\n"
+    const MapDraft map = imported("#\n# Topology file: generated on Tue\n#\n# Max of 3 hops discovered\nChassis 1 (guid 0x1)\n"
                              "Non-Chassis Nodes\nHostname: x\nvendid=0x2c9\ndevid=0x1\nsysimgguid=0x1\t\t# Chassis 1\n"
                              "switchguid=0xb1(b1)\ncaguid=0xa1\nrtguid=0x1\n" +
                              two_nodes);
@@ -91,14 +91,14 @@ TEST(ImportTopology, HeadersOfAllVintagesAreKnown) {
 }
 
 TEST(ImportTopology, AWarningInBetweenIsNamedAndTheRestUsed) {
-    const Map map = imported("src/query_smp.c:195; umad (DR path) bad status 110; Connection timed out\n" + two_nodes);
+    const MapDraft map = imported("src/query_smp.c:195; umad (DR path) bad status 110; Connection timed out\n" + two_nodes);
     expect_two_nodes(map);
     EXPECT_THAT(problems(map), ElementsAre("topo:1: not understood: 'src/query_smp.c:195; umad (DR path) bad status 110; "
                                            "Connection timed out'"));
 }
 
 TEST(ImportTopology, OldFormatsLackSpeedsAndPortGuids) {
-    const Map map = imported("Switch 4 \"S-b1\"  # \"leaf 1\" base port 0 lid 9 lmc 0\n"
+    const MapDraft map = imported("Switch 4 \"S-b1\"  # \"leaf 1\" base port 0 lid 9 lmc 0\n"
                              "[3]  \"H-a1\"[1]  # \"node01\" lid 5\n");
     ASSERT_EQ(map.nodes.size(), 2U);
     EXPECT_EQ(map.nodes[1].ports[1].lid, 5);
@@ -107,7 +107,7 @@ TEST(ImportTopology, OldFormatsLackSpeedsAndPortGuids) {
 }
 
 TEST(ImportTopology, FullInformationHelpsWhereTheToolDidNotKnowTheSpeed) {
-    const Map map = imported("Switch 4 \"S-b1\" # \"leaf\" base port 0 lid 9 lmc 0\n"
+    const MapDraft map = imported("Switch 4 \"S-b1\" # \"leaf\" base port 0 lid 9 lmc 0\n"
                              "[1] \"S-b2\"[1] # \"spine\" lid 8 4x??? s=4 w=2 v=4 e=8\n"
                              "[2] \"S-b2\"[2] # \"spine\" lid 8 ??HDR s=4 w=16 v=4 e=4\n"
                              "[3] \"S-b2\"[3] # \"spine\" lid 8 4xFDR10 s=4 w=2 v=4\n"
@@ -120,7 +120,7 @@ TEST(ImportTopology, FullInformationHelpsWhereTheToolDidNotKnowTheSpeed) {
 }
 
 TEST(ImportTopology, QuotesBracketsHashesAndBlanksInDescriptionsAreData) {
-    const Map map = imported("Switch 4 \"S-b1\" # \"a \"quoted\" [1] # name  \" base port 0 lid 9 lmc 0\n"
+    const MapDraft map = imported("Switch 4 \"S-b1\" # \"a \"quoted\" [1] # name  \" base port 0 lid 9 lmc 0\n"
                              "[1] \"H-a1\"[1](a2) # \"node\"01\" lid 7\" lid 5 4xHDR\n");
     EXPECT_EQ(map.nodes[0].description, "a \"quoted\" [1] # name  ");
     EXPECT_EQ(map.nodes[0].lid, 9);
@@ -129,7 +129,7 @@ TEST(ImportTopology, QuotesBracketsHashesAndBlanksInDescriptionsAreData) {
 }
 
 TEST(ImportTopology, AggregationNodesAndRoutersAreNoHosts) {
-    const Map map = imported("Switch 4 \"S-b1\" # \"leaf\" base port 0 lid 9 lmc 0\n"
+    const MapDraft map = imported("Switch 4 \"S-b1\" # \"leaf\" base port 0 lid 9 lmc 0\n"
                              "[1] \"H-a1\"[1](a1) # \"Mellanox Technologies Aggregation Node\" lid 5 4xHDR\n"
                              "[2] \"R-c1\"[1](c1) # \"router\" lid 6 4xHDR\n"
                              "Rt 1 \"R-c1\" # \"router\"\n"
@@ -140,7 +140,7 @@ TEST(ImportTopology, AggregationNodesAndRoutersAreNoHosts) {
 }
 
 TEST(ImportTopology, ASwitchLinkedToItselfIsData) {
-    const Map map = imported("Switch 4 \"S-b1\" # \"leaf\" base port 0 lid 9 lmc 0\n"
+    const MapDraft map = imported("Switch 4 \"S-b1\" # \"leaf\" base port 0 lid 9 lmc 0\n"
                              "[1] \"S-b1\"[2] # \"leaf\" lid 9 4xHDR\n"
                              "[2] \"S-b1\"[1] # \"leaf\" lid 9 4xHDR\n"
                              "[3] \"S-b1\"[3] # \"leaf\" lid 9 4xHDR\n");
@@ -151,7 +151,7 @@ TEST(ImportTopology, ASwitchLinkedToItselfIsData) {
 }
 
 TEST(ImportTopology, PortsOfAChassisListingHaveExternalNumbers) {
-    const Map map = imported("Switch 24 \"S-b1\" # \"line\" base port 0 lid 9 lmc 0\n"
+    const MapDraft map = imported("Switch 24 \"S-b1\" # \"line\" base port 0 lid 9 lmc 0\n"
                              "[13][ext 7]\t\"H-a1\"[1](a2) # \"node01\" lid 5 4xSDR\n"
                              "[14]\t\"S-b2\"[3][ext 2] # \"other\" lid 8 4xSDR\n");
     EXPECT_EQ(map.nodes[0].ports[13].peer_port, 1);
@@ -160,19 +160,19 @@ TEST(ImportTopology, PortsOfAChassisListingHaveExternalNumbers) {
 
 TEST(ImportTopology, ACutTailLosesThatNodeOnly) {
     const std::string cut = two_nodes.substr(0, two_nodes.find("Ca"));
-    const Map map = imported(cut);
+    const MapDraft map = imported(cut);
     expect_two_nodes(map);
     EXPECT_THAT(problems(map), ElementsAre(HasSubstr("1 nodes are known from their neighbours only, the first 'node01 mlx5_0'")));
 }
 
 TEST(ImportTopology, ALineCutInItsMiddleKeepsItsLink) {
-    const Map map = imported("Switch 4 \"S-b1\" # \"leaf\" base port 0 lid 9 lmc 0\n[1]\t\"S-b2\"[7]\t\t# \"MF0;le");
+    const MapDraft map = imported("Switch 4 \"S-b1\" # \"leaf\" base port 0 lid 9 lmc 0\n[1]\t\"S-b2\"[7]\t\t# \"MF0;le");
     ASSERT_EQ(map.nodes.size(), 2U);
     EXPECT_EQ(map.nodes[1].ports[7].peer, 0U) << "known from one end, taken from both";
 }
 
 TEST(ImportTopology, EndsThatDisagreeLoseTheirLinkAndAreNamed) {
-    const Map map = imported("Switch 4 \"S-b1\" # \"x\" base port 0 lid 1 lmc 0\n[1] \"S-b2\"[1] # \"y\" lid 2 4xHDR\n"
+    const MapDraft map = imported("Switch 4 \"S-b1\" # \"x\" base port 0 lid 1 lmc 0\n[1] \"S-b2\"[1] # \"y\" lid 2 4xHDR\n"
                              "Switch 4 \"S-b2\" # \"y\" base port 0 lid 2 lmc 0\n[1] \"S-b1\"[2] # \"x\" lid 1 4xHDR\n");
     EXPECT_EQ(map.nodes[0].ports[1].peer, no_node);
     EXPECT_THAT(problems(map), ElementsAre("topo:2: the other end names another neighbour; the link is left out"));
@@ -181,21 +181,21 @@ TEST(ImportTopology, EndsThatDisagreeLoseTheirLinkAndAreNamed) {
 }
 
 TEST(ImportTopology, APortWithTwoNeighboursKeepsTheFirst) {
-    const Map map = imported("Switch 4 \"S-b1\" # \"x\" base port 0 lid 1 lmc 0\n[1] \"S-b2\"[1] # \"y\" lid 2 4xHDR\n"
+    const MapDraft map = imported("Switch 4 \"S-b1\" # \"x\" base port 0 lid 1 lmc 0\n[1] \"S-b2\"[1] # \"y\" lid 2 4xHDR\n"
                              "[1] \"S-b3\"[1] # \"z\" lid 3 4xHDR\n");
     EXPECT_EQ(map.nodes[0].ports[1].peer, 1U);
     EXPECT_THAT(problems(map), ::testing::Contains("topo:3: this port has another neighbour before; the first is kept"));
 }
 
 TEST(ImportTopology, OneLidOfTwoNodesIsNamed) {
-    const Map map = imported("Switch 4 \"S-b1\" # \"x\" base port 0 lid 7 lmc 0\n"
+    const MapDraft map = imported("Switch 4 \"S-b1\" # \"x\" base port 0 lid 7 lmc 0\n"
                              "Switch 4 \"S-b2\" # \"y\" base port 0 lid 7 lmc 0\n");
     EXPECT_THAT(problems(map), ElementsAre("LID 7: claimed by x and y; the first keeps it"));
     EXPECT_EQ(map.by_lid(7), 0U);
 }
 
 TEST(ImportTopology, LidZeroAnd65535AreData) {
-    const Map map = imported("Switch 4 \"S-b1\" # \"x\" base port 0 lid 0 lmc 0\n"
+    const MapDraft map = imported("Switch 4 \"S-b1\" # \"x\" base port 0 lid 0 lmc 0\n"
                              "[1] \"H-a1\"[1](a2) # \"n\" lid 65535 4xHDR\n"
                              "[2] \"H-a3\"[1](a4) # \"m\" lid 65535 4xHDR\n"
                              "Ca 1 \"H-a1\" # \"n\"\nCa 1 \"H-a3\" # \"m\"\n");
@@ -204,7 +204,7 @@ TEST(ImportTopology, LidZeroAnd65535AreData) {
 }
 
 TEST(ImportTopology, ImpossiblePortsAndLidsAreNamed) {
-    const Map map = imported("Switch 300 \"S-b1\" # \"x\" base port 0 lid 70000 lmc 0\n"
+    const MapDraft map = imported("Switch 300 \"S-b1\" # \"x\" base port 0 lid 70000 lmc 0\n"
                              "[255] \"S-b1\"[1] # \"x\" lid 1 4xHDR\n[1] \"S-b1\"[999999999999] # \"x\" lid 1 4xHDR\n");
     EXPECT_THAT(problems(map), ElementsAre("topo:1: a node of 300 ports; InfiniBand has 254",
                                            "topo:1: LID 70000 of 'x' is none", "topo:2: port 255 or 1 is none",
@@ -212,7 +212,7 @@ TEST(ImportTopology, ImpossiblePortsAndLidsAreNamed) {
 }
 
 TEST(ImportTopology, APortBeforeAnyHeadIsNamed) {
-    const Map map = imported("[1] \"S-b1\"[1] # \"x\" lid 1 4xHDR\n" + two_nodes);
+    const MapDraft map = imported("[1] \"S-b1\"[1] # \"x\" lid 1 4xHDR\n" + two_nodes);
     EXPECT_THAT(problems(map), ElementsAre("topo:1: a port before any node's head"));
 }
 
@@ -220,7 +220,7 @@ TEST(ImportTopology, ManyProblemsAreCountedNotListed) {
     std::string text = two_nodes;
     for (int i = 0; i < 60; ++i)
         text += "noise\n";
-    const Map map = imported(text);
+    const MapDraft map = imported(text);
     ASSERT_EQ(map.problems.size(), 51U);
     EXPECT_EQ(map.problems.back().reason, "10 more lines were not understood or contradict others");
 }

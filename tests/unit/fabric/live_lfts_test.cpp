@@ -16,7 +16,7 @@ using mad::MadClass;
 constexpr std::uint32_t a = 0, b = 1; // SwitchA, SwitchB
 
 TEST(LiveLfts, BlocksAlongTheRouteAreReadOnceEach) {
-    const Map map = ft::two_switches(ft::even());
+    const MapDraft map = ft::two_switches(ft::even());
     FakeSwitches fabric(map);
     mad::Engine engine(fabric.transport);
     const LiveLfts live = read_live_lfts(engine, map, {{1, {b}}, {2, {b}}, {21, {a}}}, Deadline::never());
@@ -42,7 +42,7 @@ TEST(LiveLfts, LiveTablesAreFollowedNotTheMaps) {
         old.route(at, 1, 2);
     old.route(leaf, 1, 1);
     old.map.index();
-    Map now = old.map;
+    MapDraft now = old.map;
     now.nodes[leaf].lft[1] = 2; // re-routed since
     now.index();
     FakeSwitches fabric(now);
@@ -52,7 +52,7 @@ TEST(LiveLfts, LiveTablesAreFollowedNotTheMaps) {
 }
 
 TEST(LiveLfts, SilentSwitchIsFollowedByTheMapAndIsAProblem) {
-    const Map map = ft::two_switches(ft::even());
+    const MapDraft map = ft::two_switches(ft::even());
     FakeSwitches fabric(map);
     fabric.silent = {{MadClass::smp, 42}};
     mad::Engine engine(fabric.transport);
@@ -65,7 +65,7 @@ TEST(LiveLfts, SilentSwitchIsFollowedByTheMapAndIsAProblem) {
 }
 
 TEST(LiveLfts, LoopsDeadEndsAndForeignPortsEndTheWalk) {
-    Map map = ft::two_switches(ft::even());
+    MapDraft map = ft::two_switches(ft::even());
     map.nodes[a].lft[1] = 13;       // back to B, which sends it to A again
     map.nodes[b].lft[2] = no_route; // dead end
     map.nodes[b].lft[3] = 200;      // no such port
@@ -83,7 +83,7 @@ TEST(LiveLfts, LoopsDeadEndsAndForeignPortsEndTheWalk) {
 }
 
 TEST(LiveLfts, SwitchWithoutALidIsNotAsked) {
-    Map map = ft::two_switches(ft::even());
+    MapDraft map = ft::two_switches(ft::even());
     map.nodes[b].lid = 0;
     FakeSwitches fabric(map);
     mad::Engine engine(fabric.transport);
@@ -94,7 +94,7 @@ TEST(LiveLfts, SwitchWithoutALidIsNotAsked) {
 }
 
 TEST(LiveLfts, DeadlineLeavesWhatWasReadByThen) {
-    const Map map = ft::two_switches(ft::even());
+    const MapDraft map = ft::two_switches(ft::even());
     FakeSwitches fabric(map);
     fabric.silent = {{MadClass::smp, 42}};
     mad::Engine engine(fabric.transport);

@@ -12,8 +12,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
-MapNode described(const std::string &text, NodeKind kind = NodeKind::host) {
-    MapNode node;
+DraftNode described(const std::string &text, NodeKind kind = NodeKind::host) {
+    DraftNode node;
     node.description = text;
     node.kind = kind;
     node.guid = 0x1234;
@@ -21,21 +21,21 @@ MapNode described(const std::string &text, NodeKind kind = NodeKind::host) {
 }
 
 TEST(HostName, IsTheFirstWordAndTheCardTheSecond) {
-    EXPECT_EQ(described("node01 mlx5_0").host_name(), "node01");
-    EXPECT_EQ(described("node01 mlx5_0").card_name(), "mlx5_0");
-    EXPECT_EQ(described("node01 HCA-1").card_name(), "HCA-1");
+    EXPECT_EQ(host_name_of("node01 mlx5_0"), "node01");
+    EXPECT_EQ(card_name_of("node01 mlx5_0"), "mlx5_0");
+    EXPECT_EQ(card_name_of("node01 HCA-1"), "HCA-1");
 }
 
 TEST(HostName, TrailingAndLeadingBlanksAreNoPartOfIt) {
-    EXPECT_EQ(described("  node01\tmlx5_0  ").host_name(), "node01");
-    EXPECT_EQ(described("node01   ").host_name(), "node01");
-    EXPECT_EQ(described("node01   ").card_name(), "");
+    EXPECT_EQ(host_name_of("  node01\tmlx5_0  "), "node01");
+    EXPECT_EQ(host_name_of("node01   "), "node01");
+    EXPECT_EQ(card_name_of("node01   "), "");
 }
 
 TEST(HostName, AFactoryTextNamesNoHost) {
-    EXPECT_EQ(described("MT4129 ConnectX7   Mellanox Technologies").host_name(), "");
-    EXPECT_EQ(described("MT4129 ConnectX7   Mellanox Technologies").card_name(), "");
-    EXPECT_EQ(described("").host_name(), "");
+    EXPECT_EQ(host_name_of("MT4129 ConnectX7   Mellanox Technologies"), "");
+    EXPECT_EQ(card_name_of("MT4129 ConnectX7   Mellanox Technologies"), "");
+    EXPECT_EQ(host_name_of(""), "");
 }
 
 TEST(ClassifyAdapter, AggregationNodesAndGatewaysAreNoHosts) {
@@ -97,16 +97,16 @@ TEST(MapIndex, OneNameGivesEveryRailAndEveryCard) {
     b.add_host("node01 mlx5_1", 5);
     b.add_host("node010 mlx5_0", 7);
     b.map.index();
-    EXPECT_THAT(b.map.by_name("node01"), ElementsAre(Pair(0U, 1), Pair(0U, 2), Pair(1U, 1)));
-    EXPECT_THAT(b.map.by_name("node02"), IsEmpty());
+    EXPECT_THAT(Map(b.map).by_name("node01"), ElementsAre(Pair(0U, 1), Pair(0U, 2), Pair(1U, 1)));
+    EXPECT_THAT(Map(b.map).by_name("node02"), IsEmpty());
 }
 
 TEST(MapIndex, AShortNameFindsAHostThatUsesItsFullOne) {
     Builder b;
     b.add_host("node01.cluster.example mlx5_0", 1);
     b.map.index();
-    EXPECT_THAT(b.map.by_name("node01"), ElementsAre(Pair(0U, 1)));
-    EXPECT_THAT(b.map.by_name("node01.cluster.example"), ElementsAre(Pair(0U, 1)));
+    EXPECT_THAT(Map(b.map).by_name("node01"), ElementsAre(Pair(0U, 1)));
+    EXPECT_THAT(Map(b.map).by_name("node01.cluster.example"), ElementsAre(Pair(0U, 1)));
 }
 
 TEST(MapIndex, AggregationNodesAreNotFoundByName) {
@@ -114,7 +114,7 @@ TEST(MapIndex, AggregationNodesAreNotFoundByName) {
     const auto h = b.add_host("sharp Aggregation Node", 1);
     b.map.nodes[h].kind = NodeKind::other;
     b.map.index();
-    EXPECT_THAT(b.map.by_name("sharp"), IsEmpty());
+    EXPECT_THAT(Map(b.map).by_name("sharp"), IsEmpty());
 }
 
 TEST(MapIndex, PortGuidsGiveNodeAndPort) {
@@ -131,14 +131,14 @@ TEST(MapIndex, PortGuidsGiveNodeAndPort) {
 }
 
 TEST(MapIndex, AMapWithoutIndexFindsNothing) {
-    Map map;
+    MapDraft map;
     EXPECT_EQ(map.by_lid(1), no_node);
     EXPECT_EQ(map.port_of_lid(1), 0);
     EXPECT_EQ(map.by_guid(1), no_node);
 }
 
 TEST(DisplayName, ManagedSwitchesAreCalledByTheirOwnName) {
-    Map map;
+    MapDraft map;
     map.nodes = {described("MF0;leaf03:MQM9701/U1", NodeKind::switch_node),
                  described("MF0;core:MCS8500/L02/U1", NodeKind::switch_node),
                  described("SwitchA", NodeKind::switch_node), described("  ", NodeKind::switch_node),
@@ -164,7 +164,7 @@ TEST(DisplayName, SwitchesOfOneNameCarryTheirGuid) {
 }
 
 TEST(DisplayName, HostileDescriptionsAreMadePrintable) {
-    Map map;
+    MapDraft map;
     map.nodes = {described("a\x1b[31mb", NodeKind::switch_node)};
     map.index();
     EXPECT_EQ(map.display_name(0), "a\\x1b[31mb");

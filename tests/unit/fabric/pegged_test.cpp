@@ -22,7 +22,7 @@ protected:
     Pegged find() { return find_pegged(engine, map, Deadline::never()); }
     std::uint32_t value(std::uint16_t lid, unsigned port, const char *name) { return fabric.counters.at({lid, port, name}); }
 
-    Map map;
+    MapDraft map;
     FakeSwitches fabric;
     mad::Engine engine;
 };

@@ -15,7 +15,7 @@ class TwoRails {
 public:
     TwoRails() {
         for (std::uint32_t s = 0; s < 2; ++s) {
-            MapNode leaf;
+            DraftNode leaf;
             leaf.guid = 1 + s;
             leaf.description = fmt::format("Leaf{}", s);
             leaf.kind = NodeKind::switch_node;
@@ -33,7 +33,7 @@ public:
     }
     static std::uint16_t lid(unsigned host, unsigned card) { return static_cast<std::uint16_t>(1 + 2 * host + card); }
 
-    Map map;
+    MapDraft map;
     Query query;
 
 private:
@@ -45,7 +45,7 @@ private:
         map.nodes[a].ports[a_port].rate = map.nodes[b].ports[b_port].rate = {4, "HDR", 200, 53.125};
     }
     void add(unsigned host, unsigned card) {
-        MapNode node;
+        DraftNode node;
         node.guid = 100 + 2 * host + card;
         node.description = fmt::format("node{} mlx5_{}", host, card);
         node.kind = NodeKind::host;
@@ -75,7 +75,7 @@ TEST(Rails, KeepTheirNumbersWhereOneIsMissing) {
 }
 TEST(Rails, GoByOrderWhereTheCardsHaveNoNames) {
     TwoRails fabric;
-    for (MapNode &node : fabric.map.nodes)
+    for (DraftNode &node : fabric.map.nodes)
         node.description = node.description.substr(0, node.description.find(' '));
     EXPECT_THAT(rails_of(fabric.map, fabric.query.job), ElementsAre(0, 1, 0, 1, 0, 1, 0, 1));
 }

@@ -17,7 +17,7 @@ using testing::Builder;
 
 /// Switches in a random tree with extra links between any two, hosts anywhere; tables that mostly lead nearer, often
 /// anywhere, sometimes nowhere.
-Map random_fabric(std::mt19937 &random, bool rates) {
+MapDraft random_fabric(std::mt19937 &random, bool rates) {
     const auto pick = [&random](unsigned below) { return unsigned(random() % below); };
     Builder b;
     const unsigned switches = 2 + pick(6), hosts = 3 + pick(10);
@@ -83,7 +83,7 @@ struct Twin {
     std::set<std::uint16_t> lost;
     std::map<std::uint32_t, std::set<unsigned>> ports;
 
-    void walk(const Map &map, const Endpoint &from, std::uint32_t source, const Endpoint &to, Direction direction) {
+    void walk(const MapDraft &map, const Endpoint &from, std::uint32_t source, const Endpoint &to, Direction direction) {
         std::vector<std::pair<std::uint32_t, unsigned>> way;
         std::uint32_t at = map.nodes[from.node].ports[from.port].peer;
         for (unsigned steps = 0;; ++steps) {
@@ -115,7 +115,7 @@ struct Twin {
     }
 };
 
-Twin walk_all(const Map &map, const Query &query) {
+Twin walk_all(const MapDraft &map, const Query &query) {
     Twin twin;
     for (std::uint32_t i = 0; i < query.job.size(); ++i) {
         for (std::uint32_t j = 0; j < query.job.size(); ++j)
@@ -129,7 +129,7 @@ Twin walk_all(const Map &map, const Query &query) {
     return twin;
 }
 
-Query split(const Map &map, std::mt19937 &random) {
+Query split(const MapDraft &map, std::mt19937 &random) {
     Query query;
     for (const Endpoint &each : all_host_endpoints(map))
         (random() % 3 == 0 ? query.services : query.job).push_back(each);
@@ -138,7 +138,7 @@ Query split(const Map &map, std::mt19937 &random) {
 
 void agree(unsigned seed) {
     std::mt19937 random(seed);
-    const Map map = random_fabric(random, seed % 2 == 0);
+    const MapDraft map = random_fabric(random, seed % 2 == 0);
     const Query query = split(map, random);
     const Routes routes = analyse(LftView(map), query);
     const Twin twin = walk_all(map, query);
@@ -244,7 +244,7 @@ TEST(AnalyseProperty, GroupsHoldDestinationsWithEqualNearerPorts) {
     for (unsigned seed = 1; seed <= 100 && !::testing::Test::HasFailure(); ++seed) {
         SCOPED_TRACE(fmt::format("seed {}", seed));
         std::mt19937 random(seed);
-        const Map map = random_fabric(random, false);
+        const MapDraft map = random_fabric(random, false);
         const Query query = split(map, random);
         const Routes routes = analyse(LftView(map), query);
         const auto hops_to = [&map](std::uint32_t home) {

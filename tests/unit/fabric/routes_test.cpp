@@ -27,7 +27,7 @@ const Group *group_at(const Routes &routes, std::uint32_t node, Direction direct
 }
 
 TEST(CollapsedTable, UsesThreeOfEightLinksAtImbalanceThree) {
-    const Map map = testing::two_switches(testing::collapsed());
+    const MapDraft map = testing::two_switches(testing::collapsed());
     const Routes routes = analyse(LftView(map), testing::clients_and_servers(map));
     ASSERT_EQ(routes.worst, 0);
     const Group &worst = routes.groups[0];
@@ -47,7 +47,7 @@ TEST(CollapsedTable, UsesThreeOfEightLinksAtImbalanceThree) {
 }
 
 TEST(CollapsedTable, TheOtherDirectionIsEven) {
-    const Map map = testing::two_switches(testing::collapsed());
+    const MapDraft map = testing::two_switches(testing::collapsed());
     const Routes routes = analyse(LftView(map), testing::clients_and_servers(map));
     const Group *to = group_at(routes, 0, Direction::to);
     ASSERT_NE(to, nullptr);
@@ -57,7 +57,7 @@ TEST(CollapsedTable, TheOtherDirectionIsEven) {
 }
 
 TEST(CollapsedTable, PredictsWhatTheLinksCarry) {
-    const Map map = testing::two_switches(testing::collapsed());
+    const MapDraft map = testing::two_switches(testing::collapsed());
     Query query = testing::clients_and_servers(map);
     query.rate_per_node_gib_s = 7.62;
     query.flat_ceiling_gib_s = 22.6;
@@ -68,14 +68,14 @@ TEST(CollapsedTable, PredictsWhatTheLinksCarry) {
 }
 
 TEST(CollapsedTable, WithoutARateNothingIsPredicted) {
-    const Map map = testing::two_switches(testing::collapsed());
+    const MapDraft map = testing::two_switches(testing::collapsed());
     const Routes routes = analyse(LftView(map), testing::clients_and_servers(map));
     EXPECT_EQ(routes.ceiling.predicted_gib_s, 0);
     EXPECT_NEAR(routes.ceiling.gib_s, 67.8, 1e-9) << "4X HDR is 22.6 without a table";
 }
 
 TEST(EvenTable, IsNoImbalance) {
-    const Map map = testing::two_switches(testing::even());
+    const MapDraft map = testing::two_switches(testing::even());
     const Routes routes = analyse(LftView(map), testing::clients_and_servers(map));
     EXPECT_DOUBLE_EQ(routes.imbalance, 1.0) << "2 of 12 LIDs on the busiest of 8 ports cannot be better";
     for (const Group &group : routes.groups)
@@ -83,7 +83,7 @@ TEST(EvenTable, IsNoImbalance) {
 }
 
 TEST(Analyse, NamesThePortsAndSwitchesOnTheWay) {
-    const Map map = testing::two_switches(testing::collapsed());
+    const MapDraft map = testing::two_switches(testing::collapsed());
     const Routes routes = analyse(LftView(map), testing::clients_and_servers(map));
     EXPECT_THAT(routes.switches, ElementsAre(0, 1));
     EXPECT_THAT(routes.ports_on_routes.at(1), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 25, 26, 27));
@@ -92,7 +92,7 @@ TEST(Analyse, NamesThePortsAndSwitchesOnTheWay) {
 }
 
 TEST(Analyse, SourcesAreThoseWhoseFlowsPass) {
-    const Map map = testing::two_switches(testing::collapsed());
+    const MapDraft map = testing::two_switches(testing::collapsed());
     const Routes routes = analyse(LftView(map), testing::clients_and_servers(map));
     EXPECT_THAT(routes.groups[0].ports[2].sources, ElementsAre(~0U, ~1U, ~2U, ~3U, ~4U, ~5U, ~6U, ~7U));
     EXPECT_THAT(routes.groups[0].ports[3].sources, IsEmpty());
@@ -101,14 +101,14 @@ TEST(Analyse, SourcesAreThoseWhoseFlowsPass) {
 }
 
 TEST(Analyse, SourcesCanBeLeftOut) {
-    const Map map = testing::two_switches(testing::collapsed());
+    const MapDraft map = testing::two_switches(testing::collapsed());
     Query query = testing::clients_and_servers(map);
     query.want_sources = false;
     EXPECT_THAT(analyse(LftView(map), query).groups[0].ports[0].sources, IsEmpty());
 }
 
 TEST(Analyse, AJobOnOneSwitchHasNoGroupButItsFacingPorts) {
-    const Map map = testing::two_switches(testing::collapsed());
+    const MapDraft map = testing::two_switches(testing::collapsed());
     Query query = testing::clients_and_servers(map);
     query.services.clear();
     const Routes routes = analyse(LftView(map), query);
@@ -121,7 +121,7 @@ TEST(Analyse, AJobOnOneSwitchHasNoGroupButItsFacingPorts) {
 }
 
 TEST(Analyse, AServiceThatIsInTheJobCountsOnce) {
-    const Map map = testing::two_switches(testing::even());
+    const MapDraft map = testing::two_switches(testing::even());
     Query query = testing::clients_and_servers(map);
     query.job = query.services;
     const Routes routes = analyse(LftView(map), query);
@@ -130,7 +130,7 @@ TEST(Analyse, AServiceThatIsInTheJobCountsOnce) {
 }
 
 TEST(Analyse, EvenTrafficInSeveralDirectionsIsNoImbalance) {
-    const Map map = testing::two_switches(testing::even());
+    const MapDraft map = testing::two_switches(testing::even());
     Query query = testing::clients_and_servers(map);
     std::vector<std::string> missing;
     query.job = endpoints_by_name(map, {"node01", "node02", "stor01", "stor02"}, missing);
@@ -141,7 +141,7 @@ TEST(Analyse, EvenTrafficInSeveralDirectionsIsNoImbalance) {
 }
 
 TEST(Analyse, ASlowLinkIsNoEqualMember) {
-    Map map = testing::two_switches({25, 26});
+    MapDraft map = testing::two_switches({25, 26});
     for (unsigned p = 27; p <= 32; ++p) {
         map.nodes[1].ports[p] = {};
         map.nodes[0].ports[p - 12] = {};
@@ -156,7 +156,7 @@ TEST(Analyse, ASlowLinkIsNoEqualMember) {
 }
 
 TEST(Analyse, AnUnknownRateIsWeighedLikeTheOthersAndSaidSo) {
-    Map map = testing::two_switches(testing::even());
+    MapDraft map = testing::two_switches(testing::even());
     map.nodes[1].ports[25].rate = {};
     const Routes routes = analyse(LftView(map), testing::clients_and_servers(map));
     EXPECT_DOUBLE_EQ(routes.imbalance, 1.0);
@@ -164,7 +164,7 @@ TEST(Analyse, AnUnknownRateIsWeighedLikeTheOthersAndSaidSo) {
 }
 
 TEST(Analyse, ASingleLinkCannotBeImbalanced) {
-    Map map = testing::two_switches({25});
+    MapDraft map = testing::two_switches({25});
     for (unsigned p = 26; p <= 32; ++p) {
         map.nodes[1].ports[p] = {};
         map.nodes[0].ports[p - 12] = {};
@@ -179,7 +179,7 @@ TEST(Analyse, ASingleLinkCannotBeImbalanced) {
 }
 
 /// SwitchA and SwitchB, two links between them, and a way round by SwitchC.
-Map triangle() {
+MapDraft triangle() {
     Builder b;
     const auto s = b.add_switch("SwitchA", 6, 41), t = b.add_switch("SwitchB", 6, 42), c = b.add_switch("SwitchC", 6, 43);
     b.link(s, 1, t, 1);
@@ -196,7 +196,7 @@ Map triangle() {
 }
 
 TEST(Analyse, ALongerWayIsAUsedPortThatIsNotMinimal) {
-    const Map map = triangle();
+    const MapDraft map = triangle();
     Query query;
     query.job = all_host_endpoints(map);
     const Routes routes = analyse(LftView(map), query);
@@ -213,7 +213,7 @@ TEST(Analyse, ALongerWayIsAUsedPortThatIsNotMinimal) {
 }
 
 TEST(Analyse, ALoopIsNamedAndItsFlowsCountNowhere) {
-    Map map = triangle();
+    MapDraft map = triangle();
     map.nodes[2].lft[2] = 1;
     Query query;
     query.job = all_host_endpoints(map);
@@ -234,7 +234,7 @@ struct DeadEnd {
 class DeadEnds : public ::testing::TestWithParam<DeadEnd> {};
 
 TEST_P(DeadEnds, AreNamedWithTheirSwitch) {
-    Map map = triangle();
+    MapDraft map = triangle();
     map.nodes[2].lft[2] = GetParam().entry;
     Query query;
     query.job = all_host_endpoints(map);
@@ -251,7 +251,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, DeadEnds,
                                            DeadEnd{4, "SwitchC:4 leads nowhere"}));
 
 TEST(Analyse, AWrongHostAtTheEndIsNamed) {
-    Map map = triangle();
+    MapDraft map = triangle();
     map.nodes[1].lft[1] = 5;
     Query query;
     query.job = all_host_endpoints(map);
@@ -261,7 +261,7 @@ TEST(Analyse, AWrongHostAtTheEndIsNamed) {
 }
 
 TEST(Analyse, AnUnpluggedHostIsListed) {
-    Map map = triangle();
+    MapDraft map = triangle();
     map.nodes[3].ports[1].peer = no_node;
     Query query;
     query.job = all_host_endpoints(map);
@@ -272,7 +272,7 @@ TEST(Analyse, AnUnpluggedHostIsListed) {
 }
 
 TEST(Analyse, ASwitchLoopedToItselfIsNoGroup) {
-    Map map = triangle();
+    MapDraft map = triangle();
     map.nodes[0].ports[4].peer = 0;
     map.nodes[0].ports[4].peer_port = 6;
     map.nodes[0].ports[6].peer = 0;
@@ -286,7 +286,7 @@ TEST(Analyse, ASwitchLoopedToItselfIsNoGroup) {
 }
 
 TEST(Analyse, EndpointsWithoutALidAreWarnedAbout) {
-    const Map map = triangle();
+    const MapDraft map = triangle();
     Query query;
     query.job = all_host_endpoints(map);
     query.job.push_back({"node03", 3, 1, 0});
@@ -296,8 +296,8 @@ TEST(Analyse, EndpointsWithoutALidAreWarnedAbout) {
 }
 
 TEST(Analyse, ASwitchCanBeADestination) {
-    const Map map = [] {
-        Map m = triangle();
+    const MapDraft map = [] {
+        MapDraft m = triangle();
         m.nodes[0].lft.resize(64, no_route);
         m.nodes[0].lft[42] = 2;
         return m;
@@ -312,7 +312,7 @@ TEST(Analyse, ASwitchCanBeADestination) {
 }
 
 TEST(LftView, LiveBlocksCoverTheMapAndOthersFallBack) {
-    const Map map = testing::two_switches(testing::collapsed());
+    const MapDraft map = testing::two_switches(testing::collapsed());
     LftBlock block;
     block.switch_guid = map.nodes[1].guid;
     block.ports.fill(no_route);
@@ -327,14 +327,14 @@ TEST(LftView, LiveBlocksCoverTheMapAndOthersFallBack) {
 }
 
 TEST(LftView, BlocksOfUnknownSwitchesAreIgnored) {
-    const Map map = testing::two_switches(testing::collapsed());
+    const MapDraft map = testing::two_switches(testing::collapsed());
     LftBlock block;
     block.switch_guid = 0xdead;
     EXPECT_EQ(LftView(map, {block}).at(1, 1), 25);
 }
 
 /// The port as a scout read it.
-SwitchPort read_as(const Map &map, std::uint32_t node, unsigned port, const char *state) {
+SwitchPort read_as(const MapDraft &map, std::uint32_t node, unsigned port, const char *state) {
     SwitchPort out;
     out.switch_guid = map.nodes[node].guid;
     out.port = port;
@@ -345,7 +345,7 @@ SwitchPort read_as(const Map &map, std::uint32_t node, unsigned port, const char
 TEST(LinkThatIsDown, IsNotAvailableThoughTheMapHasIt) {
     // Twelve clients over seven links: two on each of five, one on each of two. With eight links nothing changes but the
     // count; with three clients to a link the best of seven is what the imbalance is over.
-    const Map map = testing::two_switches({25, 26, 27, 28, 29, 30, 31});
+    const MapDraft map = testing::two_switches({25, 26, 27, 28, 29, 30, 31});
     const Routes routes = analyse(LftView(map, {}, {read_as(map, 0, 20, "DOWN")}), testing::clients_and_servers(map));
     const Group *from = group_at(routes, 1, Direction::from);
     ASSERT_NE(from, nullptr);
@@ -356,7 +356,7 @@ TEST(LinkThatIsDown, IsNotAvailableThoughTheMapHasIt) {
 }
 
 TEST(LinkThatIsDown, StaysInTheGroupWhileTheTableUsesIt) {
-    const Map map = testing::two_switches({25, 26, 27, 28, 29, 30, 31, 32});
+    const MapDraft map = testing::two_switches({25, 26, 27, 28, 29, 30, 31, 32});
     const Routes routes = analyse(LftView(map, {}, {read_as(map, 1, 32, "INIT")}), testing::clients_and_servers(map));
     const Group *from = group_at(routes, 1, Direction::from);
     ASSERT_NE(from, nullptr);
@@ -367,7 +367,7 @@ TEST(LinkThatIsDown, StaysInTheGroupWhileTheTableUsesIt) {
 }
 
 TEST(LinkThatIsDown, IsOneThatWasReadSoAndLeadsToASwitch) {
-    const Map map = testing::two_switches(testing::collapsed());
+    const MapDraft map = testing::two_switches(testing::collapsed());
     EXPECT_THAT(LftView(map, {}, {read_as(map, 1, 32, "ACTIVE"), read_as(map, 1, 31, ""), read_as(map, 1, 1, "DOWN"),
                                   read_as(map, 1, 200, "DOWN")})
                     .down(),
@@ -384,7 +384,7 @@ TEST(PayloadCeiling, ComesFromTheTableOrIsScaledFromHdr) {
 }
 
 TEST(EndpointsByName, NamesWhatIsMissingAndWhy) {
-    Map map = testing::two_switches(testing::even());
+    MapDraft map = testing::two_switches(testing::even());
     map.nodes[map.by_lid(3)].ports[1].lid = 0;
     map.index();
     std::vector<std::string> missing;
@@ -395,7 +395,7 @@ TEST(EndpointsByName, NamesWhatIsMissingAndWhy) {
 }
 
 TEST(EndpointByLid, GivesTheHostOrNothing) {
-    const Map map = testing::two_switches(testing::even());
+    const MapDraft map = testing::two_switches(testing::even());
     EXPECT_EQ(endpoint_by_lid(map, 7)->name, "node07");
     EXPECT_EQ(endpoint_by_lid(map, 41)->name, "SwitchA");
     EXPECT_FALSE(endpoint_by_lid(map, 99));
@@ -403,7 +403,7 @@ TEST(EndpointByLid, GivesTheHostOrNothing) {
 }
 
 TEST(LinkName, NamesBothEndsSwitchFirst) {
-    const Map map = testing::two_switches(testing::even());
+    const MapDraft map = testing::two_switches(testing::even());
     EXPECT_EQ(link_name(map, 0, 13), "SwitchA:13<->SwitchB:25");
     EXPECT_EQ(link_name(map, 1, 25), "SwitchB:25<->SwitchA:13");
     EXPECT_EQ(link_name(map, 0, 7), "SwitchA:7<->node07/mlx5_0:1");
@@ -413,7 +413,7 @@ TEST(LinkName, NamesBothEndsSwitchFirst) {
 }
 
 TEST(Shapes, OfACollapsedTable) {
-    const Map map = testing::two_switches(testing::collapsed());
+    const MapDraft map = testing::two_switches(testing::collapsed());
     std::vector<std::string> missing;
     Query query;
     query.job = endpoints_by_name(map, testing::names("node", 12), missing);
@@ -432,7 +432,7 @@ TEST(Shapes, OfACollapsedTable) {
 }
 
 TEST(Shapes, WithoutALinkOnTheWayNameNone) {
-    const Map map = testing::two_switches(testing::collapsed());
+    const MapDraft map = testing::two_switches(testing::collapsed());
     const Shapes shapes = shape_loads(LftView(map), {testing::clients_and_servers(map).job, {}, 0, {}, 0, true});
     EXPECT_EQ(shapes.many_to_many.node, no_node);
     EXPECT_DOUBLE_EQ(shapes.many_to_many.max_link_flows, 0);

@@ -59,7 +59,7 @@ protected:
         return {};
     }
     void save_a_map() {
-        fabric::Map map;
+        fabric::MapDraft map;
         std::filesystem::create_directory(directory.path("map"));
         ASSERT_TRUE(fabric::save_map(map, SpoolLayout{directory.path()}.map_file()));
     }

@@ -15,7 +15,7 @@ namespace fabric_check::mad {
 /// Switches that answer for what a map says of them, unless told otherwise. Data counters are 64 bits wide.
 struct FakeSwitches {
     FakeTransport transport;
-    fabric::Map map; ///< what the fabric really is: may differ from the map a test hands to the code
+    fabric::MapDraft map; ///< what the fabric really is: may differ from the map a test hands to the code
     std::set<std::pair<MadClass, std::uint16_t>> silent;
     std::uint16_t pma_mask = 1U << 9U | 1U << 12U;
     std::uint32_t pma_mask2 = 0;
@@ -29,7 +29,7 @@ struct FakeSwitches {
     std::set<std::uint16_t> details; ///< optional attributes that are answered; of others the status is "unsupported"
     unsigned fec_mode = 2;
 
-    explicit FakeSwitches(fabric::Map truth) : map(std::move(truth)) {
+    explicit FakeSwitches(fabric::MapDraft truth) : map(std::move(truth)) {
         transport.answer = [this](const Sent &sent) { return answer(sent); };
     }
 
@@ -67,7 +67,7 @@ struct FakeSwitches {
         const std::uint32_t index = map.by_lid(sent.to.lid);
         if (index == fabric::no_node)
             return {data, std::nullopt};
-        const fabric::MapNode &node = map.nodes[index];
+        const fabric::DraftNode &node = map.nodes[index];
         std::uint8_t *raw = data.data();
         if (sent.to.mad_class == MadClass::gmp) {
             data[1] = sent.port_select;

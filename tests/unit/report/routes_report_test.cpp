@@ -16,7 +16,7 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 ordered_json collapsed(AdaptiveRouting adaptive = AdaptiveRouting::off) {
-    Map map = fabric::testing::two_switches(fabric::testing::collapsed());
+    MapDraft map = fabric::testing::two_switches(fabric::testing::collapsed());
     map.adaptive_routing = adaptive;
     Query query = fabric::testing::clients_and_servers(map);
     query.rate_per_node_gib_s = 7.62;
@@ -69,7 +69,7 @@ TEST(RoutesJson, SaysWhatTheCollapsedTableDoes) {
 }
 
 TEST(RoutesJson, WithoutAGroupWorstIsNull) {
-    const Map map = fabric::testing::two_switches(fabric::testing::collapsed());
+    const MapDraft map = fabric::testing::two_switches(fabric::testing::collapsed());
     Query query = fabric::testing::clients_and_servers(map);
     query.services.clear();
     const ordered_json json = routes_json(map, analyse(LftView(map), query), query);
@@ -82,14 +82,14 @@ TEST(RoutesJson, WithoutAGroupWorstIsNull) {
 }
 
 TEST(RoutesJson, AnUnknownRateIsNull) {
-    Map map = fabric::testing::two_switches(fabric::testing::collapsed());
+    MapDraft map = fabric::testing::two_switches(fabric::testing::collapsed());
     map.nodes[1].ports[30].rate = {};
     const Query query = fabric::testing::clients_and_servers(map);
     EXPECT_TRUE(routes_json(map, analyse(LftView(map), query), query)["groups"][0]["ports"][5]["rate_gbps"].is_null());
 }
 
 TEST(RoutesJson, HostileDescriptionsStayPrintable) {
-    Map map = fabric::testing::two_switches(fabric::testing::collapsed());
+    MapDraft map = fabric::testing::two_switches(fabric::testing::collapsed());
     map.nodes[1].description = "Switch\xff\x1b";
     map.index();
     const Query query = fabric::testing::clients_and_servers(map);
@@ -98,7 +98,7 @@ TEST(RoutesJson, HostileDescriptionsStayPrintable) {
 }
 
 TEST(RoutesJson, NamesWhatDoesNotArrive) {
-    Map map = fabric::testing::two_switches(fabric::testing::collapsed());
+    MapDraft map = fabric::testing::two_switches(fabric::testing::collapsed());
     map.nodes[1].lft[3] = no_route;
     const Query query = fabric::testing::clients_and_servers(map);
     const ordered_json json = routes_json(map, analyse(LftView(map), query), query);
@@ -161,7 +161,7 @@ TEST(RoutesText, ALongListOfNamesIsShortenedAndCounted) {
 }
 
 TEST(RoutesText, PartialTablesAreSaidBeforeTheImbalance) {
-    Map map = fabric::testing::two_switches(fabric::testing::collapsed());
+    MapDraft map = fabric::testing::two_switches(fabric::testing::collapsed());
     map.nodes[1].lft[3] = no_route;
     const Query query = fabric::testing::clients_and_servers(map);
     const std::string text = routes_text(routes_json(map, analyse(LftView(map), query), query), false);
@@ -177,7 +177,7 @@ TEST(RoutesText, ShapesWithoutALinkAreOneLine) {
 }
 
 TEST(RoutesJson, WorstAndCeilingAreOfTheGroupAsked) {
-    const Map map = fabric::testing::two_switches(fabric::testing::collapsed());
+    const MapDraft map = fabric::testing::two_switches(fabric::testing::collapsed());
     Query query = fabric::testing::clients_and_servers(map);
     query.flat_ceiling_gib_s = 10;
     const Routes routes = analyse(LftView(map), query);

@@ -15,11 +15,10 @@ using mad::FakeSwitches;
 using mad::MadClass;
 
 struct ScoutTest : testing::Test {
-    fabric::Map map = ft::two_switches(ft::collapsed());
+    fabric::MapDraft map = ft::two_switches(ft::collapsed());
     ScoutRequest request;
     Config config;
     ScoutTest() {
-        map.id = 77;
         request.node = "node01";
         request.job_nodes = ft::names("node", 12);
         request.services = ft::names("stor", 8);
@@ -63,7 +62,7 @@ TEST_F(ScoutTest, FacingPortsAndWholeGroupsAreReadAtBothEnds) {
     EXPECT_EQ(ports_of(snapshot, "SwitchA"), range(1, 20));
     EXPECT_EQ(ports_of(snapshot, "SwitchB"), at_b);
     EXPECT_EQ(snapshot.node, "node01");
-    EXPECT_EQ(snapshot.map_id, 77U);
+    EXPECT_EQ(snapshot.map_id, fabric::Map(map).id());
     EXPECT_EQ(snapshot.lfts.size(), 2U);
     EXPECT_EQ(snapshot.adaptive_routing, AdaptiveRouting::off);
     EXPECT_TRUE(snapshot.problems.empty());

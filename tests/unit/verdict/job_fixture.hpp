@@ -96,7 +96,7 @@ public:
         while (true) {
             const std::uint8_t out = map.nodes[at].lft[to];
             move_on(at, out, "PortXmitData", quads);
-            const fabric::MapPort &link = map.nodes[at].ports[out];
+            const fabric::DraftPort &link = map.nodes[at].ports[out];
             if (link.peer > switch_b) {
                 break;
             }
@@ -123,6 +123,7 @@ public:
     }
 
     void analyse() {
+        seen_map = map;
         for (auto [scout, routes] : {std::pair{&evidence.scout.start, &evidence.routes_start},
                                      std::pair{&evidence.scout.end, &evidence.routes_end}}) {
             routes->reset();
@@ -139,7 +140,8 @@ public:
     static std::uint64_t switch_guid(std::uint32_t at) { return 0x5000 + at; }
 
     Config config;
-    fabric::Map map;
+    fabric::MapDraft map;
+    fabric::Map seen_map; ///< what the evidence has of it
     JobEvidence evidence;
 
 private:
@@ -171,7 +173,7 @@ private:
 
     void make_map(bool collapsed) {
         for (std::uint32_t at : {switch_a, switch_b}) {
-            fabric::MapNode node;
+            fabric::DraftNode node;
             node.guid = switch_guid(at);
             node.description = at == switch_a ? "SwitchA" : "SwitchB";
             node.kind = fabric::NodeKind::switch_node;
@@ -183,7 +185,7 @@ private:
         }
         for (unsigned i = 1; i <= nodes + servers; ++i) {
             const bool is_server = i > nodes;
-            fabric::MapNode host;
+            fabric::DraftNode host;
             host.guid = 0x6000 + i;
             host.description = (is_server ? server_name(i - nodes) : node_name(i)) + " mlx5_0";
             host.kind = fabric::NodeKind::host;
@@ -211,7 +213,7 @@ private:
         map.nodes[switch_b].lft[1] = 25;
         map.adaptive_routing = AdaptiveRouting::off;
         map.index();
-        evidence.map = &map;
+        evidence.map = &seen_map;
     }
 
     void make_job() {

@@ -320,7 +320,7 @@ TEST(JobVerdict, AConfiguredServiceIsMissedInTheScoutsWords) {
 TEST(JobVerdict, AConfiguredServiceWithoutAKnownLinkIsAGap) {
     BusyJob job;
     job.config.services = "stor[01-08]";
-    fabric::MapPort &port = job.map.nodes[SmallJob::server_index(5)].ports[1];
+    fabric::DraftPort &port = job.map.nodes[SmallJob::server_index(5)].ports[1];
     job.map.nodes[b].ports[port.peer_port].peer = fabric::no_node;
     port.peer = fabric::no_node;
     const JobVerdict verdict = job.judge();

@@ -197,7 +197,7 @@ TEST(Lmc, BaseLidsAreJudgedAndAlternatesAreShownApart) {
     // Two LIDs for each of the job's ports would collide with the next one's: the alternates lie 32 higher.
     for (unsigned i = 1; i <= SmallJob::nodes; ++i) {
         const auto base = static_cast<std::uint16_t>(100 + 2 * i);
-        fabric::MapPort &port = job.map.nodes[SmallJob::node_index(i)].ports[1];
+        fabric::DraftPort &port = job.map.nodes[SmallJob::node_index(i)].ports[1];
         port.lid = base;
         port.lmc = 1;
         for (const std::uint32_t at : {SmallJob::switch_a, SmallJob::switch_b}) {

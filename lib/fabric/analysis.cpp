@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fabric/analysis.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace fabric_check::fabric {
+namespace {
+
+constexpr std::uint8_t mark_job = 1, mark_services = 2;
+
+} // namespace
+
+void Analysis::admit(const std::vector<Endpoint> &endpoints, bool service) {
+    const std::vector<unsigned> rails = service || !query_.rails_apart ? std::vector<unsigned>(endpoints.size(), 0) : rails_of(map_, endpoints);
+    for (std::uint32_t i = 0; i < endpoints.size(); ++i) {
+        const Endpoint &endpoint = endpoints[i];
+        const auto name = [&endpoint] { return fmt::format("{}:{} (LID {})", endpoint.name, endpoint.port, endpoint.lid); };
+        if (endpoint.node >= map_.nodes().size() || !is_unicast(endpoint.lid)) {
+            routes_.warnings.push_back(fmt::format("{} has no usable LID and takes no part", name()));
+            continue;
+        }
+        if (!seen_lids_.insert(endpoint.lid).second)
+            continue;
+        const Attachment at = attachment(map_, endpoint);
+        if (at.node == no_node || graph_.number(at.node) == SwitchGraph::nowhere) {
+            routes_.unreachable.push_back({endpoint.lid, "attached to no switch", no_node});
+            continue;
+        }
+        members_.push_back({&endpoint, service ? ~i : i, graph_.number(at.node), at.port, rails[i], service, 0});
+        rails_ = std::max(rails_, rails[i] + 1);
+        services_ += service ? 1 : 0;
+    }
+}
+
+void Analysis::set_targets() {
+    for (const Member &member : members_)
+        targets_.push_back(member.at);
+    std::sort(targets_.begin(), targets_.end());
+    targets_.erase(std::unique(targets_.begin(), targets_.end()), targets_.end());
+    for (Member &member : members_)
+        member.target = std::uint32_t(std::lower_bound(targets_.begin(), targets_.end(), member.at) - targets_.begin());
+    order_.resize(members_.size());
+    std::iota(order_.begin(), order_.end(), 0);
+    std::sort(order_.begin(), order_.end(), [this](std::uint32_t a, std::uint32_t b) {
+        const auto place = [](const Member &m) { return std::pair(m.target / Reach::width, m.endpoint->lid); };
+        return place(members_[a]) < place(members_[b]);
+    });
+}
+
+std::vector<FlowCounter::Source> Analysis::sources_of(const std::vector<std::uint32_t> &members) const {
+    std::vector<FlowCounter::Source> sources;
+    std::vector<std::uint32_t> at(targets_.size(), 0);
+    for (const std::uint32_t m : members)
+        ++at[members_[m].target];
+    for (std::size_t t = 0; t < targets_.size(); ++t)
+        if (at[t] != 0)
+            sources.push_back({targets_[t], at[t]});
+    return sources;
+}
+
+void Analysis::set_patterns() {
+    std::vector<std::vector<std::uint32_t>> by_rail(rails_);
+    std::vector<std::uint32_t> job, services;
+    for (const std::uint32_t m : order_) {
+        (members_[m].service ? services : job).push_back(m);
+        if (!members_[m].service)
+            by_rail[members_[m].rail].push_back(m);
+    }
+    for (unsigned r = 0; r < rails_; ++r)
+        patterns_.push_back({Direction::inside, r, sources_of(by_rail[r]), by_rail[r]});
+    for (unsigned r = 0; r < rails_; ++r)
+        patterns_.push_back({Direction::from, r, sources_of(services), by_rail[r]});
+    patterns_.push_back({Direction::to, 0, sources_of(job), services});
+}
+
+FlowCounter::Destination Analysis::destination(std::uint32_t m, std::size_t first_target) const {
+    const Member &member = members_[m];
+    return {member.endpoint, member.at, member.port, std::uint8_t(member.target - first_target), member.target, m};
+}
+
+void Analysis::count_batch(std::size_t first, std::size_t size, std::vector<std::size_t> &next) {
+    std::vector<FlowCounter::Destination> block;
+    for (std::size_t p = 0; p < patterns_.size(); ++p) {
+        const Pattern &pattern = patterns_[p];
+        if (pattern.sources.empty())
+            continue;
+        const auto send = [&] {
+            if (!block.empty())
+                counter_->count(std::uint16_t(p), pattern.sources, block, pattern.direction == Direction::inside ? 1 : 0,
+                                pattern.direction == Direction::from ? mark_services : mark_job);
+            block.clear();
+        };
+        for (; next[p] < pattern.destinations.size() &&
+               members_[pattern.destinations[next[p]]].target < first + size;
+             ++next[p]) {
+            block.push_back(destination(pattern.destinations[next[p]], first));
+            if (block.size() == Reach::width)
+                send();
+        }
+        send();
+    }
+}
+
+/// The batch's share of the even spread, all patterns together.
+void Analysis::add_even(std::size_t first, std::size_t size) {
+    std::vector<EvenSpread::Start> starts;
+    for (const Pattern &pattern : patterns_) {
+        std::vector<double> wanted(size, 0);
+        for (const std::uint32_t m : pattern.destinations)
+            if (const std::uint32_t t = members_[m].target; t >= first && t < first + size)
+                ++wanted[t - first];
+        for (std::size_t t = 0; t < size; ++t)
+            for (const FlowCounter::Source &source : pattern.sources)
+                if (wanted[t] > 0 && source.at != targets_[first + t])
+                    starts.push_back({source.at, std::uint8_t(t), source.flows * wanted[t]});
+    }
+    even_->add(counter_->reach(), starts);
+}
+
+void Analysis::count() {
+    const bool matrix = query_.want_lids || query_.want_sources || query_.want_shapes;
+    counter_.emplace(graph_, lfts_, targets_, targets_, matrix ? members_.size() : 0);
+    even_.emplace(graph_);
+    std::vector<std::size_t> next(patterns_.size(), 0);
+    for (std::size_t first = 0; first < targets_.size(); first += Reach::width) {
+        const std::size_t size = std::min(Reach::width, targets_.size() - first);
+        counter_->batch(first, size);
+        count_batch(first, size, next);
+        add_even(first, size);
+    }
+    routes_.unreachable.insert(routes_.unreachable.end(), counter_->lost().begin(), counter_->lost().end());
+    std::stable_sort(routes_.unreachable.begin(), routes_.unreachable.end(),
+                     [](const Unreachable &a, const Unreachable &b) { return a.lid < b.lid; });
+}
+
+void Analysis::finish_ports() {
+    std::map<std::uint32_t, std::set<std::uint8_t>> ports;
+    std::set<std::uint32_t> switches(counter_->starts());
+    const bool job = std::any_of(members_.begin(), members_.end(), [](const Member &m) { return !m.service; });
+    // A service takes part through its own port as soon as there is somebody to talk to.
+    for (const Member &member : members_)
+        if (!member.service || job) {
+            switches.insert(graph_.node(member.at));
+            if (member.port != 0)
+                ports[graph_.node(member.at)].insert(member.port);
+        }
+    for (const Number at : counter_->passed())
+        for (const FlowCounter::Slot &slot : counter_->slots(at))
+            for (unsigned p = 0; p < graph_.ports(at); ++p)
+                if (counter_->cell(at, slot, std::uint8_t(p)).lids != 0) {
+                    switches.insert(graph_.node(at));
+                    ports[graph_.node(at)].insert(std::uint8_t(p));
+                }
+    for (const auto &[node, numbers] : ports)
+        routes_.ports_on_routes[node].assign(numbers.begin(), numbers.end());
+    routes_.switches.assign(switches.begin(), switches.end());
+    for (const std::uint32_t node : routes_.switches)
+        if (map_.nodes()[node].lft_damaged())
+            routes_.warnings.push_back(fmt::format("the forwarding table of {} does not match its checksum in the map and is "
+                                                   "taken for none; build the map again (fabric-check map build)",
+                                                   map_.display_name(node)));
+    for (const auto &[node, port] : lfts_.down())
+        if (const MapPort link = map_.nodes()[node].ports[port];
+            switches.contains(node) && std::pair(node, port) < std::pair(link.peer, link.peer_port))
+            routes_.warnings.push_back(fmt::format("{} is in the map but not up: it does not count as available",
+                                                   link_name(map_, node, port)));
+}
+
+Routes Analysis::run() {
+    admit(query_.job, false);
+    admit(query_.services, true);
+    set_targets();
+    set_patterns();
+    count();
+    finish_groups();
+    finish_imbalance();
+    if (query_.want_shapes)
+        finish_shapes();
+    finish_ceiling();
+    if (guessed_rate_)
+        routes_.warnings.emplace_back("links of unknown rate were weighed like the most frequent rate between switches");
+    finish_ports();
+    return std::move(routes_);
+}
+
+Routes analyse(const LftView &lfts, const Query &query) { return Analysis(lfts, query).run(); }
+
+} // namespace fabric_check::fabric

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "fabric/even_spread.hpp"
+#include "fabric/route_matrix.hpp"
+#include "fabric/routes.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+namespace fabric_check::fabric {
+
+/// One run of analyse(). Sources, in the order of their work: analysis.cpp, groups.cpp, job_imbalance.cpp.
+class Analysis {
+public:
+    using Number = SwitchGraph::Number;
+
+    Analysis(const LftView &lfts, const Query &query) : lfts_(lfts), map_(lfts.map()), query_(query), graph_(lfts) {}
+    Routes run();
+
+private:
+    /// An endpoint of the query that takes part.
+    struct Member {
+        const Endpoint *endpoint;
+        std::uint32_t source; ///< as in GroupPort::sources
+        Number at;
+        std::uint8_t port; ///< of that switch
+        unsigned rail;     ///< of the job's; services talk to all
+        bool service;
+        std::uint32_t target; ///< place of its switch among the targets
+    };
+    /// Traffic between two kinds of endpoints. By number: inside each rail, from the services to each rail, to the services.
+    struct Pattern {
+        Direction direction;
+        unsigned rail;
+        std::vector<FlowCounter::Source> sources;
+        std::vector<std::uint32_t> destinations; ///< members, by target and LID
+    };
+
+    void admit(const std::vector<Endpoint> &endpoints, bool service);
+    void set_targets();
+    void set_patterns();
+    std::vector<FlowCounter::Source> sources_of(const std::vector<std::uint32_t> &members) const;
+    void count();
+    FlowCounter::Destination destination(std::uint32_t member, std::size_t first_target) const;
+    void count_batch(std::size_t first, std::size_t size, std::vector<std::size_t> &next);
+    void add_even(std::size_t first, std::size_t size);
+    void finish_groups();
+    Group finish(Number at, const FlowCounter::Slot &slot);
+    std::uint32_t group_of(Number at, std::size_t pattern, std::uint16_t set) const;
+    void fill_lids();
+    void fill_sources();
+    void finish_imbalance();
+    void finish_shapes();
+    ShapeLoad many_to_many() const;
+    std::vector<Items> items_at(Number at, std::uint16_t set, bool own_only) const;
+    std::vector<double> rates_of(Number at, const PortSet &set) const;
+    double host_rate(const Member &member) const;
+    double most_of_a_host() const;
+    std::uint32_t starts_at(const Pattern &pattern, Number at) const;
+    void finish_ceiling();
+    void finish_ports();
+
+    const LftView &lfts_;
+    const Map &map_;
+    const Query &query_;
+    SwitchGraph graph_;
+    std::optional<FlowCounter> counter_;
+    std::optional<EvenSpread> even_;
+    Routes routes_;
+    std::vector<Member> members_;
+    std::vector<std::uint32_t> order_; ///< members by target and LID
+    std::vector<Number> targets_;
+    std::vector<Pattern> patterns_;
+    unsigned rails_ = 1;
+    std::size_t services_ = 0;
+    std::unordered_set<std::uint16_t> seen_lids_;
+    /// By switch number, pattern and set: index into routes_.groups before they are sorted, or no_group.
+    std::vector<std::vector<std::uint32_t>> group_of_;
+    bool guessed_rate_ = false;
+};
+
+
+} // namespace fabric_check::fabric

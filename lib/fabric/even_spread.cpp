@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fabric/even_spread.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+namespace fabric_check::fabric {
+namespace {
+
+/// Whole items that links take up to this level of size over rate.
+std::size_t room(std::span<const double> rates, std::span<const double> sizes, double item, double level) {
+    double whole = 0;
+    for (std::size_t i = 0; i < rates.size(); ++i)
+        whole += std::max(0.0, std::floor((level * rates[i] - sizes[i]) / item + 1e-9));
+    return whole >= 1e18 ? std::size_t(-1) : std::size_t(whole);
+}
+
+/// Adds equal items, each to the link that it leaves the least busy.
+void add_items(std::span<const double> rates, std::vector<double> &sizes, const Items &items) {
+    std::size_t left = items.count;
+    const std::size_t links = rates.size();
+    if (left > 4 * links) {
+        // Up to a level where all but a few of them are placed, the order makes no difference.
+        double low = 0, high = 0;
+        for (std::size_t i = 0; i < links; ++i)
+            high = std::max(high, (sizes[i] + items.size * double(left)) / rates[i]);
+        for (int step = 0; step < 60; ++step) {
+            const double middle = (low + high) / 2;
+            (room(rates, sizes, items.size, middle) <= left ? low : high) = middle;
+        }
+        for (std::size_t i = 0; i < links; ++i) {
+            const double whole = std::max(0.0, std::floor((low * rates[i] - sizes[i]) / items.size + 1e-9));
+            const std::size_t taken = std::min(left, std::size_t(whole));
+            sizes[i] += double(taken) * items.size;
+            left -= taken;
+        }
+    }
+    for (; left > 0; --left) {
+        std::size_t best = 0;
+        for (std::size_t i = 1; i < links; ++i)
+            if ((sizes[i] + items.size) / rates[i] < (sizes[best] + items.size) / rates[best])
+                best = i;
+        sizes[best] += items.size;
+    }
+}
+
+} // namespace
+
+double best_even_spread(std::span<const double> rates, std::vector<Items> items) {
+    std::vector<double> sizes(rates.size(), 0);
+    std::sort(items.begin(), items.end(), [](const Items &a, const Items &b) { return a.size > b.size; });
+    for (const Items &some : items)
+        if (!rates.empty() && some.size > 0)
+            add_items(rates, sizes, some);
+    double most = 0;
+    for (std::size_t i = 0; i < rates.size(); ++i)
+        most = std::max(most, sizes[i] / rates[i]);
+    return most;
+}
+
+void EvenSpread::add(const Reach &reach, std::span<const Start> starts) {
+    constexpr std::size_t width = Reach::width;
+    here_.assign(graph_.size() * width, 0);
+    for (const Start &start : starts)
+        here_[start.at * width + start.place] += start.flows;
+    const auto &levels = reach.levels();
+    std::array<double, width> part{};
+    for (std::size_t level = levels.size(); level-- > 1;)
+        for (const auto &[s, targets] : levels[level]) {
+            const double *from = &here_[s * width];
+            const auto edges = graph_.edges(s);
+            const std::uint32_t first = graph_.first_edge(s);
+            reach.classes(s, classes_);
+            for (const Reach::Class &one : classes_) {
+                const std::uint64_t mine = one.targets & targets;
+                double total = 0, rates = 0;
+                part.fill(0);
+                for (std::uint64_t left = mine; left != 0; left &= left - 1) {
+                    const auto t = std::size_t(std::countr_zero(left));
+                    part[t] = from[t];
+                    total += from[t];
+                }
+                if (!(total > 0))
+                    continue;
+                for (std::size_t e = 0; e < edges.size(); ++e)
+                    if (one.ports.contains(edges[e].port))
+                        rates += edges[e].rate;
+                for (std::size_t e = 0; e < edges.size(); ++e) {
+                    if (!one.ports.contains(edges[e].port))
+                        continue;
+                    const double share = edges[e].rate / rates;
+                    load_[first + e] += total * share;
+                    double *to = &here_[edges[e].to * width];
+                    for (std::size_t t = 0; t < width; ++t)
+                        to[t] += part[t] * share;
+                }
+            }
+        }
+}
+
+double EvenSpread::busiest() const {
+    double most = 0;
+    const auto edges = graph_.edges();
+    for (std::size_t e = 0; e < edges.size(); ++e)
+        most = std::max(most, load_[e] / edges[e].rate);
+    return most;
+}
+
+} // namespace fabric_check::fabric

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "fabric/flows.hpp"
+
+#include <cstdint>
+#include <span>
+
+namespace fabric_check::fabric {
+
+/// Single routes, from what a FlowCounter kept of them.
+class RouteMatrix {
+public:
+    using Number = SwitchGraph::Number;
+    RouteMatrix(const SwitchGraph &graph, const FlowCounter &counter) : graph_(graph), counter_(counter) {}
+
+    const SwitchGraph &graph() const { return graph_; }
+    const FlowCounter &counter() const { return counter_; }
+
+    /// Calls visit(switch, port) for each link between switches on the way from a switch to a destination; false, perhaps
+    /// after some calls, when no counted flow went there.
+    template <class Visit> bool walk(Number from, const FlowCounter::Destination &to, Visit &&visit) const {
+        Number at = from;
+        for (std::size_t hops = 0; hops <= graph_.size(); ++hops) {
+            if (at == to.target && to.port == 0)
+                return true;
+            const FlowCounter::Hop *row = counter_.hops(at);
+            const std::uint8_t out = row == nullptr ? no_route : row[to.column].port;
+            if (out == no_route)
+                return false;
+            if (at == to.target && out == to.port)
+                return true;
+            const Number next = graph_.next(at)[out];
+            if (next == SwitchGraph::nowhere)
+                return false;
+            visit(at, out);
+            at = next;
+        }
+        return false;
+    }
+
+private:
+    const SwitchGraph &graph_;
+    const FlowCounter &counter_;
+};
+
+/// An endpoint that sends and receives.
+struct Participant {
+    SwitchGraph::Number at;
+    const FlowCounter::Destination *destination;
+    double host_rate; ///< of its own link, Gb/s; 0 not known
+    unsigned rail;
+};
+
+/// The worst sender's loads: each participant to all others of its rail.
+ShapeLoad one_to_many(const RouteMatrix &routes, std::span<const Participant> participants);
+/// The worst receiver's loads: all others of its rail to each participant. Its flows have one LID, which goes whole over
+/// one link of a group: spread evenly they are what they are.
+ShapeLoad many_to_one(const RouteMatrix &routes, std::span<const Participant> participants);
+/// Over `bisections` random halves, seeded; rails apart.
+std::optional<EffectiveBisection> effective_bisection(const RouteMatrix &routes, std::span<const Participant> participants,
+                                                      unsigned bisections, unsigned seed);
+
+} // namespace fabric_check::fabric

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fabric/switch_graph.hpp"
+
+#include <algorithm>
+
+namespace fabric_check::fabric {
+
+SwitchGraph::SwitchGraph(const LftView &lfts) : lfts_(&lfts) {
+    const image::Image &image = lfts.map().image();
+    numbers_.assign(image.nodes.size(), nowhere);
+    for (std::uint32_t n = 0; n < image.nodes.size(); ++n)
+        if (image.nodes[n].kind == std::uint8_t(NodeKind::switch_node) && nodes_.size() < nowhere) {
+            numbers_[n] = Number(nodes_.size());
+            nodes_.push_back(n);
+        }
+    next_.resize(nodes_.size());
+    ports_.resize(nodes_.size());
+    first_.assign(nodes_.size() + 1, 0);
+    std::vector<std::size_t> rate_seen(image.rates.size(), 0);
+    constexpr std::uint32_t no_edge = 0xffffffff;
+    std::vector<std::uint32_t> edge_at; // by place in the map's ports
+    edge_at.assign(image.ports.size(), no_edge);
+    for (Number s = 0; s < nodes_.size(); ++s) {
+        const image::NodeRecord &node = image.nodes[nodes_[s]];
+        next_[s].fill(nowhere);
+        ports_[s] = node.ports;
+        first_[s] = std::uint32_t(edges_.size());
+        for (std::uint32_t p = 1; p < node.ports; ++p) {
+            const image::PortRecord &port = image.ports[node.first_port + p];
+            if (port.peer == no_node || numbers_[port.peer] == nowhere)
+                continue;
+            next_[s][p] = numbers_[port.peer];
+            ++rate_seen[port.rate];
+            const image::PortRecord &away = image.ports[image.nodes[port.peer].first_port + port.peer_port];
+            const bool mirrored = away.peer == nodes_[s] && away.peer_port == p;
+            if (port.peer == nodes_[s] || port.peer_port == 0 || !mirrored ||
+                (!lfts.down().empty() && lfts.down().contains({nodes_[s], std::uint8_t(p)})))
+                continue;
+            edge_at[node.first_port + p] = std::uint32_t(edges_.size());
+            edges_.push_back({numbers_[port.peer], std::uint8_t(p), no_edge, image.rates[port.rate].data_gbps});
+        }
+    }
+    first_[nodes_.size()] = std::uint32_t(edges_.size());
+    std::size_t most = 0;
+    for (std::size_t r = 0; r < rate_seen.size(); ++r)
+        if (rate_seen[r] > most && image.rates[r].data_gbps > 0) {
+            most = rate_seen[r];
+            usual_rate_ = image.rates[r].data_gbps;
+        }
+    for (Number s = 0; s < nodes_.size(); ++s)
+        for (std::uint32_t e = first_[s]; e < first_[s + 1U]; ++e) {
+            Edge &edge = edges_[e];
+            const image::PortRecord &port = image.ports[image.nodes[nodes_[s]].first_port + edge.port];
+            edge.mirror = edge_at[image.nodes[port.peer].first_port + port.peer_port];
+            if (!(edge.rate > 0))
+                edge.rate = usual_rate_;
+        }
+}
+
+bool SwitchGraph::rate_known(Number number, std::uint8_t port) const {
+    return lfts_->map().nodes()[nodes_[number]].ports[port].rate.data_gbps > 0;
+}
+
+double SwitchGraph::rate(Number number, std::uint8_t port) const {
+    return rate_known(number, port) ? lfts_->map().nodes()[nodes_[number]].ports[port].rate.data_gbps : usual_rate_;
+}
+
+} // namespace fabric_check::fabric
