@@ -44,14 +44,13 @@ void Analysis::set_targets() {
     order_.resize(members_.size());
     std::iota(order_.begin(), order_.end(), 0);
     std::sort(order_.begin(), order_.end(), [this](std::uint32_t a, std::uint32_t b) {
-        const auto place = [](const Member &m) { return std::pair(m.target / Reach::width, m.endpoint->lid); };
-        return place(members_[a]) < place(members_[b]);
+        return members_[a].endpoint->lid < members_[b].endpoint->lid;
     });
 }
 
 std::vector<FlowCounter::Source> Analysis::sources_of(const std::vector<std::uint32_t> &members) const {
     std::vector<FlowCounter::Source> sources;
-    std::vector<std::uint32_t> at(targets_.size(), 0);
+    std::vector<std::uint16_t> at(targets_.size(), 0);
     for (const std::uint32_t m : members)
         ++at[members_[m].target];
     for (std::size_t t = 0; t < targets_.size(); ++t)
@@ -75,38 +74,34 @@ void Analysis::set_patterns() {
     patterns_.push_back({Direction::to, 0, sources_of(job), services});
 }
 
-FlowCounter::Destination Analysis::destination(std::uint32_t m, std::size_t first_target) const {
+FlowCounter::Destination Analysis::destination(std::uint32_t m) const {
     const Member &member = members_[m];
-    return {member.endpoint, member.at, member.port, std::uint8_t(member.target - first_target), member.target, m};
+    return {member.endpoint, member.at, member.port, member.target, m};
 }
 
-void Analysis::count_batch(std::size_t first, std::size_t size, std::vector<std::size_t> &next) {
+void Analysis::count_pattern(std::size_t number) {
+    const Pattern &pattern = patterns_[number];
+    if (pattern.sources.empty())
+        return;
+    const bool inside = pattern.direction == Direction::inside;
+    const std::uint8_t mark = pattern.direction == Direction::from ? mark_services : mark_job;
     std::vector<FlowCounter::Destination> block;
-    for (std::size_t p = 0; p < patterns_.size(); ++p) {
-        const Pattern &pattern = patterns_[p];
-        if (pattern.sources.empty())
-            continue;
-        const auto send = [&] {
-            if (!block.empty())
-                counter_->count(std::uint16_t(p), pattern.sources, block, pattern.direction == Direction::inside ? 1 : 0,
-                                pattern.direction == Direction::from ? mark_services : mark_job);
-            block.clear();
-        };
-        for (; next[p] < pattern.destinations.size() &&
-               members_[pattern.destinations[next[p]]].target < first + size;
-             ++next[p]) {
-            block.push_back(destination(pattern.destinations[next[p]], first));
-            if (block.size() == Reach::width)
-                send();
-        }
-        send();
+    for (std::size_t next = 0; next < pattern.destinations.size(); next += block.size()) {
+        block.clear();
+        for (std::size_t m = next; m < pattern.destinations.size() && block.size() < Reach::width; ++m)
+            block.push_back(destination(pattern.destinations[m]));
+        counter_->count(std::uint16_t(number), pattern.sources, block, inside ? 1 : 0,
+                        inside ? std::uint8_t(mark | FlowCounter::mark_flows) : mark);
     }
 }
 
-/// The batch's share of the even spread, all patterns together.
-void Analysis::add_even(std::size_t first, std::size_t size) {
+/// The even spread to the targets of one search, all patterns together.
+void Analysis::add_even(std::size_t reach) {
+    const std::size_t first = reach * Reach::width, size = std::min(Reach::width, targets_.size() - first);
     std::vector<EvenSpread::Start> starts;
     for (const Pattern &pattern : patterns_) {
+        if (pattern.sources.empty())
+            continue;
         std::vector<double> wanted(size, 0);
         for (const std::uint32_t m : pattern.destinations)
             if (const std::uint32_t t = members_[m].target; t >= first && t < first + size)
@@ -116,20 +111,17 @@ void Analysis::add_even(std::size_t first, std::size_t size) {
                 if (wanted[t] > 0 && source.at != targets_[first + t])
                     starts.push_back({source.at, std::uint8_t(t), source.flows * wanted[t]});
     }
-    even_->add(counter_->reach(), starts);
+    even_->add(counter_->reaches()[reach], starts);
 }
 
 void Analysis::count() {
     const bool matrix = query_.want_lids || query_.want_sources || query_.want_shapes;
-    counter_.emplace(graph_, lfts_, targets_, targets_, matrix ? members_.size() : 0);
+    counter_.emplace(graph_, lfts_, targets_, true, matrix ? members_.size() : 0);
+    for (std::size_t p = 0; p < patterns_.size(); ++p)
+        count_pattern(p);
     even_.emplace(graph_);
-    std::vector<std::size_t> next(patterns_.size(), 0);
-    for (std::size_t first = 0; first < targets_.size(); first += Reach::width) {
-        const std::size_t size = std::min(Reach::width, targets_.size() - first);
-        counter_->batch(first, size);
-        count_batch(first, size, next);
-        add_even(first, size);
-    }
+    for (std::size_t r = 0; r < counter_->reaches().size(); ++r)
+        add_even(r);
     routes_.unreachable.insert(routes_.unreachable.end(), counter_->lost().begin(), counter_->lost().end());
     std::stable_sort(routes_.unreachable.begin(), routes_.unreachable.end(),
                      [](const Unreachable &a, const Unreachable &b) { return a.lid < b.lid; });

@@ -36,7 +36,7 @@ private:
         Direction direction;
         unsigned rail;
         std::vector<FlowCounter::Source> sources;
-        std::vector<std::uint32_t> destinations; ///< members, by target and LID
+        std::vector<std::uint32_t> destinations; ///< members, by LID
     };
 
     void admit(const std::vector<Endpoint> &endpoints, bool service);
@@ -44,9 +44,9 @@ private:
     void set_patterns();
     std::vector<FlowCounter::Source> sources_of(const std::vector<std::uint32_t> &members) const;
     void count();
-    FlowCounter::Destination destination(std::uint32_t member, std::size_t first_target) const;
-    void count_batch(std::size_t first, std::size_t size, std::vector<std::size_t> &next);
-    void add_even(std::size_t first, std::size_t size);
+    FlowCounter::Destination destination(std::uint32_t member) const;
+    void count_pattern(std::size_t number);
+    void add_even(std::size_t reach);
     void finish_groups();
     Group finish(Number at, const FlowCounter::Slot &slot);
     std::uint32_t group_of(Number at, std::size_t pattern, std::uint16_t set) const;
@@ -71,7 +71,7 @@ private:
     std::optional<EvenSpread> even_;
     Routes routes_;
     std::vector<Member> members_;
-    std::vector<std::uint32_t> order_; ///< members by target and LID
+    std::vector<std::uint32_t> order_; ///< members by LID
     std::vector<Number> targets_;
     std::vector<Pattern> patterns_;
     unsigned rails_ = 1;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 namespace fabric_check::fabric {
 namespace {
@@ -11,10 +12,12 @@ namespace {
 constexpr std::uint64_t bit(std::size_t at) { return std::uint64_t(1) << at; }
 
 /// As if the flows of this mark had not passed.
-void take_hop_back(FlowCounter::Hop &hop, std::uint8_t mark) {
+void take_back(FlowCounter::Hop &hop, std::uint8_t mark) {
     hop.marks &= std::uint8_t(~mark);
+    if ((mark & FlowCounter::mark_flows) != 0)
+        hop.flows = 0;
     if (hop.marks == 0)
-        hop.port = no_route;
+        hop = {};
 }
 
 /// Hops from the nearest of these switches; those that cannot be reached come last.
@@ -38,92 +41,87 @@ std::vector<std::uint8_t> ranks(const SwitchGraph &graph, std::span<const Switch
 
 } // namespace
 
-FlowCounter::FlowCounter(const SwitchGraph &graph, const LftView &lfts, std::span<const Number> targets,
-                         std::span<const Number> endpoints_at, std::size_t columns)
-    : graph_(graph), tree_(lfts), reach_(graph), lfts_(lfts), all_targets_(targets.begin(), targets.end()), columns_(columns), switches_(graph.size()),
-      rank_(ranks(graph, endpoints_at)), standing_(graph.size(), 0), sent_(graph.size(), 0),
-      flows_(graph.size() * width, 0), set_of_(graph.size() * width), cells_of_(graph.size() * width),
-      batch_of_(graph.size(), 0), pattern_of_(graph.size(), 0), alone_(lfts.map().nodes().size(), 0) {
+FlowCounter::FlowCounter(const SwitchGraph &graph, const LftView &lfts, std::span<const Number> targets, bool by_set,
+                         std::size_t columns)
+    : graph_(graph), tree_(lfts), lfts_(lfts), targets_(targets.begin(), targets.end()), columns_(columns),
+      switches_(graph.size()), hops_(graph.size()), rank_(ranks(graph, targets)), standing_(graph.size(), 0),
+      sent_(graph.size(), 0), local_(graph.size(), 0), flows_(graph.size() * width, 0), pattern_of_(graph.size(), 0),
+      alone_(lfts.map().nodes().size(), 0) {
+    for (std::size_t first = 0; by_set && first < targets_.size(); first += width)
+        reaches_.emplace_back(graph).run(std::span(targets_).subspan(first, std::min(width, targets_.size() - first)));
     std::uint8_t highest = 0;
     for (const std::uint8_t rank : rank_)
         highest = std::max(highest, rank);
     waiting_.resize(highest + 1U);
 }
 
+/// Which sets of ports lead from this switch to the targets.
 void FlowCounter::open(Number at) {
     Switch &here = switches_[at];
     here.opened = true;
     here.table = lfts_.row(graph_.node(at));
+    here.set_of.assign(targets_.size(), 0);
     passed_.push_back(at);
-    if (columns_ != 0) {
-        here.hops = std::make_unique<Hop[]>(columns_);
-        here.set_by_target.assign(all_targets_.size(), 0);
-    }
-}
-
-/// Makes set_of_ right for this switch: its set of ports towards every target of the batch.
-void FlowCounter::classify(Number at) {
-    batch_of_[at] = batch_;
-    if (by_set_)
-        reach_.classes(at, classes_);
-    else
-        classes_.assign(1, {~std::uint64_t(0) >> (width - targets_), {}});
-    Switch &here = switches_[at];
-    for (const Reach::Class &one : classes_) {
-        const auto found = std::find(here.sets.begin(), here.sets.end(), one.ports);
-        const auto number = std::uint16_t(found - here.sets.begin());
-        if (found == here.sets.end())
-            here.sets.push_back(one.ports);
-        for (std::uint64_t left = one.targets; left != 0; left &= left - 1) {
-            const auto place = std::size_t(std::countr_zero(left));
-            set_of_[at * width + place] = number;
-            if (columns_ != 0)
-                here.set_by_target[first_target_ + place] = number;
+    if (columns_ != 0)
+        hops_[at] = std::make_unique<Hop[]>(columns_);
+    if (reaches_.empty())
+        here.sets.emplace_back();
+    for (std::size_t r = 0; r < reaches_.size(); ++r) {
+        reaches_[r].classes(at, classes_);
+        for (const Reach::Class &one : classes_) {
+            const auto found = std::find(here.sets.begin(), here.sets.end(), one.ports);
+            const auto number = std::uint16_t(found - here.sets.begin());
+            if (found == here.sets.end())
+                here.sets.push_back(one.ports);
+            for (std::uint64_t left = one.targets; left != 0; left &= left - 1)
+                here.set_of[r * width + unsigned(std::countr_zero(left))] = number;
         }
     }
+    here.first.resize(here.sets.size());
+    here.uniform = true;
+    bool any = false;
+    for (std::size_t t = 0; t < targets_.size(); ++t) {
+        if (targets_[t] == at)
+            continue;
+        here.uniform = here.uniform && (!any || here.set_of[t] == here.only_set);
+        here.only_set = here.set_of[t];
+        any = true;
+    }
 }
 
-/// Makes cells_of_ right for this switch: cells of the pattern at hand towards every target of the batch.
+/// Makes the switch ready for the pattern at hand: a cell for every set and port.
 void FlowCounter::prepare(Number at) {
-    if (!switches_[at].opened)
-        open(at);
-    if (batch_of_[at] != batch_)
-        classify(at);
-    pattern_of_[at] = pattern_now_;
     Switch &here = switches_[at];
-    std::array<std::uint32_t, width> first{};
-    std::array<std::uint16_t, width> known{};
-    std::size_t have = 0;
-    for (std::size_t i = 0; i < targets_; ++i) {
-        const std::uint16_t set = set_of_[at * width + i];
-        std::size_t k = 0;
-        while (k < have && known[k] != set)
-            ++k;
-        if (k == have) {
-            const auto slot = std::find_if(here.slots.begin(), here.slots.end(), [&](const Slot &one) {
-                return one.pattern == pattern_ && one.set == set;
-            });
-            if (slot != here.slots.end()) {
-                first[k] = slot->first;
-            } else {
-                first[k] = std::uint32_t(here.cells.size());
-                here.slots.push_back({pattern_, set, first[k]});
-                here.cells.resize(here.cells.size() + graph_.ports(at));
-            }
-            known[k] = set;
-            ++have;
+    if (!here.opened)
+        open(at);
+    pattern_of_[at] = pattern_now_;
+    for (std::uint16_t set = 0; set < here.sets.size(); ++set) {
+        const auto slot = std::find_if(here.slots.begin(), here.slots.end(), [&](const Slot &one) {
+            return one.pattern == pattern_ && one.set == set;
+        });
+        if (slot != here.slots.end()) {
+            here.first[set] = slot->first;
+            continue;
         }
-        cells_of_[at * width + i] = first[k];
+        here.first[set] = std::uint32_t(here.cells.size());
+        here.slots.push_back({pattern_, set, here.first[set]});
+        here.cells.resize(here.cells.size() + graph_.ports(at));
     }
 }
 
-void FlowCounter::batch(std::size_t first, std::size_t count, bool by_set) {
-    ++batch_;
-    first_target_ = first;
-    targets_ = count;
-    by_set_ = by_set;
-    if (by_set)
-        reach_.run(std::span(all_targets_).subspan(first, count));
+void FlowCounter::use_block(std::span<const Destination> destinations) {
+    for (const Number at : block_at_)
+        local_[at] = 0;
+    block_at_.clear();
+    destinations_ = destinations;
+    highest_lid_ = 0;
+    for (std::size_t j = 0; j < destinations.size(); ++j) {
+        lid_[j] = destinations[j].endpoint->lid;
+        target_[j] = destinations[j].target;
+        local_[destinations[j].at] |= bit(j);
+        block_at_.push_back(destinations[j].at);
+        highest_lid_ = std::max(highest_lid_, lid_[j]);
+    }
 }
 
 void FlowCounter::stand(Number at, std::uint64_t columns) {
@@ -132,65 +130,137 @@ void FlowCounter::stand(Number at, std::uint64_t columns) {
     standing_[at] |= columns;
 }
 
+void FlowCounter::note_hop(Number at, std::size_t j, std::uint8_t out, Number next, std::uint32_t amount) {
+    Hop &hop = hops_[at][destinations_[j].column];
+    hop.port = out;
+    hop.next = next;
+    hop.marks |= mark_;
+    if ((mark_ & mark_flows) != 0)
+        hop.flows = std::uint16_t(hop.flows + amount);
+}
+
+/// What has come to its destination's own switch, and leaves the fabric there; what does not is left over.
+std::uint64_t FlowCounter::deliver(Number at, std::uint64_t here) {
+    std::uint64_t left_over = 0;
+    for (std::uint64_t left = here; left != 0; left &= left - 1) {
+        const auto j = std::size_t(std::countr_zero(left));
+        const Destination &to = destinations_[j];
+        const auto &table = switches_[at].table;
+        const std::uint8_t out = lid_[j] < table.size() ? table[lid_[j]] : no_route;
+        if (to.port != 0 && out != to.port) {
+            left_over |= bit(j);
+            continue;
+        }
+        if (to.port != 0 && columns_ != 0)
+            note_hop(at, j, out, SwitchGraph::nowhere, 0);
+        flows_[at * width + j] = 0;
+    }
+    return left_over;
+}
+
+/// The block's destinations by the port that the table has for them.
+void FlowCounter::sort_by_port(const Switch &at, std::uint64_t left) {
+    const std::uint8_t *table = at.table.data();
+    if (left == ~std::uint64_t(0) && highest_lid_ < at.table.size()) {
+        for (std::size_t j = 0; j < width; ++j)
+            by_port_[table[lid_[j]]] |= bit(j);
+        return;
+    }
+    for (; left != 0; left &= left - 1) {
+        const auto j = std::size_t(std::countr_zero(left));
+        by_port_[lid_[j] < at.table.size() ? table[lid_[j]] : no_route] |= bit(j);
+    }
+}
+
+/// Moves what stands at a switch for these destinations over one port.
+void FlowCounter::send_through(Number at, std::uint8_t out, std::uint64_t block, std::uint64_t before, bool take_back) {
+    Switch &here = switches_[at];
+    const Number there = graph_.next(at)[out];
+    std::uint16_t *from = &flows_[at * width], *to = &flows_[there * width];
+    const std::uint32_t sign = take_back ? ~std::uint32_t(0) : 1; // times -1 or 1, in the arithmetic of the cells
+    for (std::uint64_t left = block & local_[there]; left != 0; left &= left - 1)
+        received_[std::size_t(std::countr_zero(left))] += from[std::countr_zero(left)];
+    std::uint32_t sum = 0;
+    for (std::uint64_t left = block; left != 0; left &= left - 1) {
+        const auto j = std::size_t(std::countr_zero(left));
+        const std::uint16_t amount = from[j];
+        from[j] = 0;
+        to[j] = std::uint16_t(to[j] + amount);
+        if (here.uniform) {
+            sum += amount;
+        } else {
+            Cell &cell = here.cells[here.first[here.set_of[target_[j]]] + out];
+            cell.flows += sign * amount;
+            cell.lids += sign * ((before >> j & 1) ^ 1);
+        }
+        if (columns_ != 0)
+            note_hop(at, j, out, there, amount);
+    }
+    if (here.uniform) {
+        Cell &cell = here.cells[here.first[here.only_set] + out];
+        cell.flows += sign * sum;
+        cell.lids += sign * std::uint32_t(std::popcount(block & ~before));
+    }
+    stand(there, block);
+}
+
 /// Sends on what stands at a switch; the destinations for which it cannot.
 std::uint64_t FlowCounter::send_on(Number at, bool take_back) {
     if (pattern_of_[at] != pattern_now_)
         prepare(at);
-    Switch &here = switches_[at];
-    const auto &next = graph_.next(at);
-    const std::uint8_t *table = here.table.data();
-    const std::size_t size = here.table.size();
-    const std::uint32_t *cells_of = &cells_of_[at * width];
-    std::uint32_t *flows = &flows_[at * width];
-    std::uint64_t bad = 0;
-    const std::uint64_t before = sent_[at];
     std::uint64_t left = standing_[at];
+    const std::uint64_t before = sent_[at];
     sent_[at] |= left;
     standing_[at] = 0;
-    for (; left != 0; left &= left - 1) {
-        const auto j = std::size_t(std::countr_zero(left));
-        const Destination &to = destinations_[j];
-        const std::uint32_t amount = flows[j];
-        flows[j] = 0;
-        if (to.target == at && to.port == 0)
-            continue;
-        const std::uint16_t lid = to.endpoint->lid;
-        const std::uint8_t out = lid < size ? table[lid] : no_route;
-        if (here.hops) {
-            here.hops[to.column].port = out;
-            here.hops[to.column].marks |= mark_;
+    if (const std::uint64_t own = left & local_[at]; own != 0)
+        left = (left & ~own) | deliver(at, own);
+    sort_by_port(switches_[at], left);
+    std::uint64_t bad = 0;
+    const auto &next = graph_.next(at);
+    const auto take = [&](std::size_t out) {
+        const std::uint64_t block = std::exchange(by_port_[out], 0);
+        if (block == 0)
+            return;
+        if (next[out] != SwitchGraph::nowhere) {
+            send_through(at, std::uint8_t(out), block, before, take_back);
+            return;
         }
-        if (to.target == at && out == to.port)
-            continue;
-        const Number there = next[out];
-        if (there == SwitchGraph::nowhere) {
-            bad |= bit(j);
-            continue;
-        }
-        Cell &cell = here.cells[cells_of[to.place] + out];
-        const std::uint32_t fresh = (before >> j & 1) != 0 ? 0 : 1;
-        cell.flows += take_back ? 0 - amount : amount;
-        cell.lids += take_back ? 0 - fresh : fresh;
-        flows_[there * width + j] += amount;
-        if (there == to.target)
-            received_[j] += amount;
-        stand(there, bit(j));
+        bad |= block;
+        for (std::uint64_t lost = block; lost != 0; lost &= lost - 1)
+            flows_[at * width + unsigned(std::countr_zero(lost))] = 0;
+    };
+    const unsigned ports = graph_.ports(at);
+    for (std::size_t out = 0; out < ports && left != 0; ++out)
+        take(out);
+    // What tables name beyond the switch's ports goes nowhere.
+    for (std::uint64_t rest = left; rest != 0; rest &= rest - 1) {
+        const std::uint16_t lid = lid_[std::size_t(std::countr_zero(rest))];
+        const auto &table = switches_[at].table;
+        if (const std::uint8_t out = lid < table.size() ? table[lid] : no_route; out >= ports)
+            take(out);
     }
     return bad;
 }
 
 /// One pass of the block over these of its destinations; those whose flows are not all delivered.
-std::uint64_t FlowCounter::run(std::span<const Source> sources, std::uint32_t own, std::uint64_t columns, bool take_back) {
+std::uint64_t FlowCounter::run(std::span<const Source> sources, std::uint16_t own, std::uint64_t columns, bool take_back) {
     received_.fill(0);
     for (const Number s : passed_)
         sent_[s] = 0;
     for (const Source &source : sources) {
-        std::uint64_t some = 0;
-        for (std::uint64_t left = columns; left != 0; left &= left - 1) {
+        std::uint16_t *flows = &flows_[source.at * width];
+        std::uint64_t some = columns;
+        if (columns == ~std::uint64_t(0)) {
+            std::fill_n(flows, width, source.flows);
+        } else {
+            for (std::uint64_t left = columns; left != 0; left &= left - 1)
+                flows[std::countr_zero(left)] = source.flows;
+        }
+        for (std::uint64_t left = columns & local_[source.at]; left != 0; left &= left - 1) {
             const auto j = std::size_t(std::countr_zero(left));
-            const std::uint32_t amount = source.flows - (destinations_[j].target == source.at ? own : 0);
-            flows_[source.at * width + j] = amount;
-            some |= amount != 0 ? bit(j) : 0;
+            flows[j] = std::uint16_t(source.flows - own);
+            if (flows[j] == 0)
+                some &= ~bit(j);
         }
         if (some != 0)
             stand(source.at, some);
@@ -219,7 +289,7 @@ std::uint64_t FlowCounter::run(std::span<const Source> sources, std::uint32_t ow
         for (const Number s : rank) {
             bad |= standing_[s];
             standing_[s] = 0;
-            std::fill_n(flows_.begin() + std::ptrdiff_t(s * width), width, 0);
+            std::fill_n(flows_.begin() + std::ptrdiff_t(s * width), width, std::uint16_t(0));
         }
         rank.clear();
     }
@@ -227,18 +297,19 @@ std::uint64_t FlowCounter::run(std::span<const Source> sources, std::uint32_t ow
 }
 
 void FlowCounter::count(std::uint16_t pattern, std::span<const Source> sources, std::span<const Destination> destinations,
-                        std::uint32_t own, std::uint8_t mark) {
-    destinations_ = destinations;
+                        std::uint16_t own, std::uint8_t mark) {
+    use_block(destinations);
     mark_ = mark;
+    if (pattern != pattern_ || pattern_now_ == 0)
+        ++pattern_now_;
     pattern_ = pattern;
-    ++pattern_now_;
     const std::uint64_t all = destinations.size() == width ? ~std::uint64_t(0) : bit(destinations.size()) - 1;
     const std::uint64_t bad = run(sources, own, all, false);
     if (bad != 0) {
         run(sources, own, all, true); // the very same steps, taken back
         for (const Number s : passed_)
-            for (std::uint64_t left = bad; columns_ != 0 && left != 0; left &= left - 1)
-                take_hop_back(switches_[s].hops[destinations[std::size_t(std::countr_zero(left))].column], mark);
+            for (std::size_t j = 0; columns_ != 0 && j < destinations.size(); ++j)
+                fabric::take_back(hops_[s][destinations[j].column], mark);
         run(sources, own, all & ~bad, false);
     }
     most_received_ = std::max(most_received_, *std::max_element(received_.begin(), received_.end()));
@@ -246,14 +317,14 @@ void FlowCounter::count(std::uint16_t pattern, std::span<const Source> sources, 
         walk_alone(destinations[std::size_t(std::countr_zero(left))], sources, own);
 }
 
-void FlowCounter::walk_alone(const Destination &to, std::span<const Source> sources, std::uint32_t own) {
+void FlowCounter::walk_alone(const Destination &to, std::span<const Source> sources, std::uint16_t own) {
     std::vector<std::uint32_t> from;
     for (const Source &source : sources)
-        if (source.flows != (source.at == to.target ? own : 0))
+        if (source.flows != (source.at == to.at ? own : 0))
             from.push_back(graph_.node(source.at));
     tree_.walk(*to.endpoint, from);
     for (const Source &source : sources) {
-        const std::uint32_t amount = source.flows - (source.at == to.target ? own : 0);
+        const std::uint32_t amount = source.flows - (source.at == to.at ? own : 0U);
         const std::uint32_t node = graph_.node(source.at);
         if (amount == 0)
             continue;
@@ -267,27 +338,26 @@ void FlowCounter::walk_alone(const Destination &to, std::span<const Source> sour
             lost_.push_back({to.endpoint->lid, failure.why, failure.at});
     }
     std::uint32_t received = 0;
+    const auto j = std::size_t(&to - destinations_.data());
     const auto &order = tree_.order();
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
-        const std::uint32_t amount = alone_[*it], next = tree_.next(*it);
-        alone_[*it] = 0;
+        const std::uint32_t amount = std::exchange(alone_[*it], 0), next = tree_.next(*it);
         if (amount == 0)
             continue;
         const Number at = graph_.number(*it);
         if (pattern_of_[at] != pattern_now_)
             prepare(at);
         const std::uint8_t out = tree_.port(*it);
-        if (switches_[at].hops) {
-            switches_[at].hops[to.column].port = out;
-            switches_[at].hops[to.column].marks |= mark_;
-        }
+        if (columns_ != 0 && out != 0)
+            note_hop(at, j, out, next == no_node ? SwitchGraph::nowhere : graph_.number(next), next == no_node ? 0 : amount);
         if (next == no_node)
             continue;
-        Cell &cell = switches_[at].cells[cells_of_[at * width + to.place] + out];
+        Switch &here = switches_[at];
+        Cell &cell = here.cells[here.first[here.set_of[to.target]] + out];
         cell.flows += amount;
         ++cell.lids;
         alone_[next] += amount;
-        if (graph_.number(next) == to.target)
+        if (graph_.number(next) == to.at)
             received += amount;
     }
     most_received_ = std::max(most_received_, received);

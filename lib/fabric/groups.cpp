@@ -101,7 +101,7 @@ void Analysis::fill_sources() {
         for (const FlowCounter::Source &source : patterns_[p].sources) {
             const auto place = std::size_t(std::lower_bound(targets_.begin(), targets_.end(), source.at) - targets_.begin());
             for (const std::uint32_t m : patterns_[p].destinations)
-                matrix.walk(source.at, destination(m, members_[m].target), [&](Number at, std::uint8_t port) {
+                matrix.walk(source.at, destination(m), [&](Number at, std::uint8_t port) {
                     const std::uint32_t group = group_of(at, p, counter_->set(at, members_[m].target));
                     if (group == no_group)
                         return;

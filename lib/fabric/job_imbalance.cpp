@@ -99,8 +99,12 @@ double Analysis::most_of_a_host() const {
 
 void Analysis::finish_imbalance() {
     double even = std::max(even_->busiest(), most_of_a_host());
+    std::vector<bool> starts(graph_.size(), false);
+    for (const Pattern &pattern : patterns_)
+        for (const FlowCounter::Source &source : pattern.sources)
+            starts[source.at] = true;
     for (const Number at : counter_->passed())
-        for (std::uint16_t set = 0; set < counter_->sets(at).size(); ++set)
+        for (std::uint16_t set = 0; starts[at] && set < counter_->sets(at).size(); ++set)
             if (const auto items = items_at(at, set, true); !items.empty())
                 even = std::max(even, best_even_spread(rates_of(at, counter_->sets(at)[set]), items));
     if (!(even > 0))
@@ -108,11 +112,11 @@ void Analysis::finish_imbalance() {
     for (const Number at : counter_->passed()) {
         std::array<double, 256> flows{}, own{};
         for (const FlowCounter::Slot &slot : counter_->slots(at)) {
-            const double starts = starts_at(patterns_[slot.pattern], at);
+            const double started = starts_at(patterns_[slot.pattern], at);
             for (unsigned p = 0; p < graph_.ports(at); ++p) {
                 const FlowCounter::Cell &cell = counter_->cell(at, slot, std::uint8_t(p));
                 flows[p] += cell.flows;
-                own[p] += starts * cell.lids;
+                own[p] += started * cell.lids;
             }
         }
         for (unsigned p = 0; p < graph_.ports(at); ++p) {
@@ -171,7 +175,7 @@ void Analysis::finish_shapes() {
     std::vector<Participant> participants;
     for (std::uint32_t m = 0; m < members_.size(); ++m)
         if (!members_[m].service) {
-            destinations.push_back(destination(m, members_[m].target));
+            destinations.push_back(destination(m));
             participants.push_back({members_[m].at, &destinations.back(), host_rate(members_[m]), members_[m].rail});
         }
     routes_.shapes = Shapes{one_to_many(matrix, participants), many_to_one(matrix, participants), many_to_many()};

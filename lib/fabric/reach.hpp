@@ -25,8 +25,8 @@ private:
 };
 
 /// Which ports lead one hop nearer to each of up to 64 target switches, for all switches at once: breadth first from all
-/// targets together, a bit for each (in words, as J. Then et al. do it for social networks: one pass over an edge
-/// serves every search whose front is there). The graph must outlive it.
+/// targets together, a bit for each (in words, as M. Then et al. do it, The More the Merrier, VLDB 2014: one pass over an
+/// edge serves every search whose front is there). The graph must outlive it.
 class Reach {
 public:
     static constexpr std::size_t width = 64;

@@ -22,19 +22,16 @@ public:
     template <class Visit> bool walk(Number from, const FlowCounter::Destination &to, Visit &&visit) const {
         Number at = from;
         for (std::size_t hops = 0; hops <= graph_.size(); ++hops) {
-            if (at == to.target && to.port == 0)
+            if (at == to.at && to.port == 0)
                 return true;
             const FlowCounter::Hop *row = counter_.hops(at);
-            const std::uint8_t out = row == nullptr ? no_route : row[to.column].port;
-            if (out == no_route)
+            if (row == nullptr)
                 return false;
-            if (at == to.target && out == to.port)
-                return true;
-            const Number next = graph_.next(at)[out];
-            if (next == SwitchGraph::nowhere)
-                return false;
-            visit(at, out);
-            at = next;
+            const FlowCounter::Hop hop = row[to.column];
+            if (hop.next == SwitchGraph::nowhere)
+                return at == to.at && hop.port == to.port;
+            visit(at, hop.port);
+            at = hop.next;
         }
         return false;
     }
@@ -54,8 +51,8 @@ struct Participant {
 
 /// The worst sender's loads: each participant to all others of its rail.
 ShapeLoad one_to_many(const RouteMatrix &routes, std::span<const Participant> participants);
-/// The worst receiver's loads: all others of its rail to each participant. Its flows have one LID, which goes whole over
-/// one link of a group: spread evenly they are what they are.
+/// The worst receiver's loads: all others of its rail to each participant, whose flows the counter has added up. They have
+/// one LID, which goes whole over one link of a group: spread evenly they are what they are.
 ShapeLoad many_to_one(const RouteMatrix &routes, std::span<const Participant> participants);
 /// Over `bisections` random halves, seeded; rails apart.
 std::optional<EffectiveBisection> effective_bisection(const RouteMatrix &routes, std::span<const Participant> participants,

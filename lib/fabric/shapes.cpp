@@ -4,6 +4,7 @@
 #include "fabric/routes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <random>
@@ -99,7 +100,7 @@ ShapeLoad one_to_many(const RouteMatrix &routes, std::span<const Participant> pa
     from(*worst_sender, [&](const FlowCounter::Destination &to, Number at, std::uint8_t port) {
         if (at != worst_at)
             return;
-        const std::uint16_t set = routes.counter().set(at, to.target_place);
+        const std::uint16_t set = routes.counter().set(at, to.target);
         ++lids[set];
         here[set] = here[set] || port == out.port;
     });
@@ -113,25 +114,25 @@ ShapeLoad one_to_many(const RouteMatrix &routes, std::span<const Participant> pa
 
 ShapeLoad many_to_one(const RouteMatrix &routes, std::span<const Participant> participants) {
     const SwitchGraph &graph = routes.graph();
-    LinkCounts counts(graph);
-    const auto senders = senders_of(participants);
     ShapeLoad out;
     double worst = 0;
-    for (const Participant &to : participants) {
-        counts.clear();
-        for (const auto &[sender, many] : senders)
-            if (sender->rail == to.rail && sender->at != to.at)
-                routes.walk(sender->at, *to.destination,
-                            [&, flows = many](Number at, std::uint8_t port) { counts.add(at, port, flows); });
-        for (const std::uint32_t link : counts.used()) {
-            const auto at = Number(link >> 8);
-            const auto port = std::uint8_t(link & 0xff);
-            const double weighted = counts.of(at, port) / graph.rate(at, port);
+    std::vector<Number> passed = routes.counter().passed();
+    std::sort(passed.begin(), passed.end());
+    for (const Number at : passed) {
+        const FlowCounter::Hop *row = routes.counter().hops(at);
+        std::array<std::uint16_t, 256> most{};
+        for (const Participant &to : participants)
+            if (const FlowCounter::Hop hop = row[to.destination->column]; hop.next != SwitchGraph::nowhere)
+                most[hop.port] = std::max(most[hop.port], hop.flows);
+        for (std::size_t port = 0; port < most.size(); ++port) {
+            if (most[port] == 0)
+                continue;
+            const double weighted = most[port] / graph.rate(at, std::uint8_t(port));
             if (weighted > worst) {
                 worst = weighted;
-                out.max_link_flows = out.ideal = counts.of(at, port);
+                out.max_link_flows = out.ideal = most[port];
                 out.node = graph.node(at);
-                out.port = port;
+                out.port = std::uint8_t(port);
             }
         }
     }

@@ -121,7 +121,7 @@ double loads_ms(const Map &map, const Query &query) {
         std::vector<SwitchGraph::Number> targets;
         for (const Endpoint &host : query.job) {
             const MapPort port = map.nodes()[host.node].ports[host.port];
-            destinations.push_back({&host, graph.number(port.peer), port.peer_port, 0, 0, 0});
+            destinations.push_back({&host, graph.number(port.peer), port.peer_port, 0, 0});
             targets.push_back(graph.number(port.peer));
         }
         std::sort(targets.begin(), targets.end());
@@ -134,20 +134,12 @@ double loads_ms(const Map &map, const Query &query) {
         }
         targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
         std::sort(destinations.begin(), destinations.end(), [](const auto &a, const auto &b) {
-            return std::pair(a.target, a.endpoint->lid) < std::pair(b.target, b.endpoint->lid);
+            return a.endpoint->lid < b.endpoint->lid;
         });
-        FlowCounter counter(graph, lfts, targets, targets, 0);
-        std::size_t next = 0;
-        for (std::size_t first = 0; first < targets.size(); first += Reach::width) {
-            const std::size_t size = std::min(Reach::width, targets.size() - first);
-            counter.batch(first, size, false);
-            std::size_t end = next;
-            while (end < destinations.size() && destinations[end].target <= targets[first + size - 1]) {
-                ++end;
-            }
-            for (; next < end; next = std::min(next + Reach::width, end)) {
-                counter.count(0, sources, std::span(destinations).subspan(next, std::min(Reach::width, end - next)), 1, 1);
-            }
+        FlowCounter counter(graph, lfts, targets, false, 0);
+        for (std::size_t next = 0; next < destinations.size(); next += Reach::width) {
+            const std::size_t size = std::min(Reach::width, destinations.size() - next);
+            counter.count(0, sources, std::span(destinations).subspan(next, size), 1, 0);
         }
         keep(counter);
     });
