@@ -22,8 +22,8 @@ umad() { lab exec fabric-check "$@"; }
 
 # --- the command line
 refuses 2 "no subcommand 'reprot'; valid: report, snapshot, .*; see fabric-check --help" fc reprot 1
-refuses 2 "map: no subcommand 'shwo'; valid: build, show; see fabric-check map --help" fc map shwo
-refuses 2 "map: a subcommand is missing; valid: build, show" fc map
+refuses 2 "map: no subcommand 'shwo'; valid: build, import, show; see fabric-check map --help" fc map shwo
+refuses 2 "map: a subcommand is missing; valid: build, import, show" fc map
 refuses 2 "a subcommand is missing; valid: report" fc
 refuses 2 "map show: unknown option --frob; see fabric-check map show --help" fc map show --frob
 refuses 2 "report: JOBID is required; see fabric-check report --help" fc report
@@ -35,7 +35,7 @@ refuses 2 "is no node name" fc snapshot --node $'a\nb'
 expect_match "$(fc help map build)" 'Usage: fabric-check map build ' "help map build"
 expect_equal "$(fc help report)" "$(fc report --help)" "help report"
 expect_match "$(fc help)" 'Usage: fabric-check .*Exit codes' "help"
-refuses 2 "help: fabric-check map has no subcommand 'shwo'; valid: build, show" fc help map shwo
+refuses 2 "help: fabric-check map has no subcommand 'shwo'; valid: build, import, show" fc help map shwo
 pass "words that are none"
 
 # --- inputs, outputs, the environment: 2, 4, 4
