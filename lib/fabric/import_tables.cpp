@@ -109,6 +109,11 @@ void TableReader::unicast_head(std::string_view text) {
     if (!skipping_)
         what_ = map_.display_name(current_);
     needs_foot_ = file_has_feet_;
+    announced_ = 0;
+    if (const std::size_t at = text.find("-0x"); at != std::string_view::npos) {
+        Cursor cursor(text.substr(at + 3));
+        announced_ = std::size_t(std::min<std::uint64_t>(cursor.take_number(16).value_or(0), first_multicast_lid));
+    }
 }
 
 /// "dump_ucast_routes: Switch 0x…" of opensm.fdbs, "osm_ucast_mgr_dump_ucast_routes: Switch 0x…" of ibdiagnet2.fdbs
@@ -132,6 +137,14 @@ void TableReader::foot(std::string_view text) {
         problems_->add(number_, fmt::format("the table of {} had {} rows, {} of them are here", what_, *count, rows_));
     file_has_feet_ = true;
     needs_foot_ = false;
+    const std::size_t top = announced_;
+    if (rows && current_ != no_node && !lost_said_ && top != 0 && top % 64 == 0 && top < first_multicast_lid &&
+        table_[top] == no_route && map_.by_lid(std::uint16_t(top)) != no_node) {
+        lost_said_ = true;
+        problems_->add(number_, fmt::format("LID {}, the highest, is missing from the table of {}: ibroute and dump_fts lose it where "
+                                            "it is a multiple of 64; opensm-lfts.dump has it",
+                                            top, what_));
+    }
 }
 
 /// The text behind an entry names its destination: another one than the topology has at that LID shows that table and
@@ -275,7 +288,7 @@ void TableReader::line(std::string_view text, std::string_view whole) {
         foot(text);
     } else if (text.starts_with("Lid ") && head_line_ != 0) {
         needs_foot_ = true;
-    } else if (text.front() != '#' && !text.starts_with("LID ") && !text.starts_with("Lid ") && !text.starts_with("Port ") &&
+    } else if (text.front() != '#' && !text.starts_with("File version") && !text.starts_with("LID ") && !text.starts_with("Lid ") && !text.starts_with("Port ") &&
                !text.ends_with("MLids dumped") && !skipping_) {
         problems_->add(number_, "not understood: " + in_quotes(text));
     }
@@ -283,7 +296,7 @@ void TableReader::line(std::string_view text, std::string_view whole) {
 
 void TableReader::begin(const std::string &file) {
     problems_.emplace(file, map_.problems);
-    skipping_ = file_has_feet_ = false;
+    skipping_ = file_has_feet_ = lost_said_ = false;
     said_ = 0;
     number_ = checked_ = strangers_ = fdbs_top_ = 0;
     entries_before_ = entries_;

@@ -61,6 +61,7 @@ private:
     std::size_t number_ = 0;     ///< of the line in work
     std::size_t head_line_ = 0;  ///< of the current table; 0: none
     std::size_t rows_ = 0;       ///< of the current table
+    std::size_t announced_ = 0;  ///< the highest LID by the head of ibroute's tables; 0: not known
     std::size_t fdbs_top_ = 0, last_lid_ = 0;
     std::size_t heads_ = 0, entries_ = 0, entries_before_ = 0;
     std::size_t checked_ = 0, strangers_ = 0, first_stranger_ = 0; ///< of the file
@@ -70,6 +71,7 @@ private:
     bool fdbs_ = false;         ///< the current table is of a .fdbs file
     bool needs_foot_ = false;   ///< ... and has to end with "lids dumped"
     bool file_has_feet_ = false;
+    bool lost_said_ = false;    ///< that the file's tables lack their highest LID
     bool cut_ = false;          ///< the line in work lacks its end
 };
 

@@ -10,5 +10,6 @@ int main(int argc, char **argv) {
     }
     benchmark::RunSpecifiedBenchmarks();
     compare_with_peers();
+    compare_import_with_wc();
     return 0;
 }

@@ -3,3 +3,6 @@
 
 /// Prints how long other programs take over the same files in the same run, and the ratio.
 void compare_with_peers();
+
+/// Prints how long the import of a large fabric's forwarding tables takes, and `wc -l` of the same file, and the ratio.
+void compare_import_with_wc();

@@ -50,6 +50,25 @@ refuses 4 "/nonexistent/" umad map build -o /nonexistent/x
 rm "$FABRIC_CHECK_LAB/spool/map/map.fcm"
 refuses 4 "map.fcm: No such file or directory; build a map with: fabric-check map build" fc map show
 
+# --- map import: what the fabric's own tools print is a map like the one read by MADs
+refuses 2 "none: No such file" fc map import "$work/none"
+refuses 2 "bad.fcm: not recognised: accepted are ibnetdiscover output" fc map import "$work/bad.fcm"
+lab fabric ibnetdiscover > "$work/topology" 2> /dev/null
+lab fabric dump_fts 2> /dev/null | gzip > "$work/tables.gz"
+refuses 2 "no topology in .*tables.gz: add the output of ibnetdiscover" fc map import "$work/tables.gz"
+refuses 2 "topology: is an input" fc map import "$work/topology" -o "$work/topology"
+refuses 4 "/nonexistent/" fc map import "$work/topology" -o /nonexistent/x
+fc map import "$work/tables.gz" - -o "$work/imported.fcm" < "$work/topology" > /dev/null || fail "map import"
+umad map build -o "$work/built.fcm" > /dev/null || fail "map build -o"
+fc --json --map "$work/imported.fcm" map show > "$work/imported.json"
+fc --json --map "$work/built.fcm" map show > "$work/built.json"
+what='[d["switches"], d["hosts"], d["others"], d["links"]]'
+expect_equal "$(json "$work/imported.json" "$what")" "$(json "$work/built.json" "$what")" "the imported map and the built one"
+fc map import "$work/topology" "$work/tables.gz" > /dev/null || fail "map import into the spool"
+expect_equal "$(fc --json map show | json - "$what")" "$(json "$work/built.json" "$what")" "the map in the spool"
+rm "$FABRIC_CHECK_LAB/spool/map/map.fcm"
+pass "maps of files"
+
 # --- map build: no spool, no umad, no right to write: nothing is made
 sed "s|^spool = .*|spool = \"$work/away\"|" "$FABRIC_CHECK_LAB/fabric-check.toml" > "$work/away.toml"
 refuses 4 "away: No such file or directory .the spool: is its file system mounted" umad --config "$work/away.toml" map build

@@ -253,12 +253,23 @@ TEST(ImportTables, ATableWithFewerRowsThanItsEndSaysIsNamed) {
     EXPECT_THAT(problems(map), ElementsAre("t:5: the table of leaf had 3 rows, 1 of them are here"));
 }
 
+TEST(ImportTables, TheLidThatIbrouteLosesIsNamedOnce) {
+    Map map = import_topology({{"topo", "Switch 4 \"S-b1\" # \"leaf\" enhanced port 0 lid 9 lmc 0\n"
+                                        "[3] \"H-a1\"[1](a2) # \"node01 mlx5_0\" lid 64 4xHDR\n"
+                                        "Ca 1 \"H-a1\" # \"node01 mlx5_0\"\n"}})
+                  .value();
+    const std::string table = "Unicast lids [0x0-0x40] of switch Lid 9 guid 0xb1 (leaf):\n  Lid  Out   Destination\n"
+                              "0x0009 000 \n1 valid lids dumped \n";
+    ASSERT_TRUE(import_tables(map, {{"t", table + table}}));
+    EXPECT_THAT(problems(map), ElementsAre(HasSubstr("t:4: LID 64, the highest, is missing from the table of leaf: ibroute and dump_fts lose")));
+}
+
 TEST(ImportTables, ShortTablesOfFdbsFilesAreNamed) {
     Map map = leaf();
-    ASSERT_TRUE(import_tables(map, {{"t", "osm_ucast_mgr_dump_ucast_routes: Switch 0xb1\nLID    : Port : Hops : Optimal\n"
+    ASSERT_TRUE(import_tables(map, {{"t", "# of ibdiagnet\nFile version: 1\nosm_ucast_mgr_dump_ucast_routes: Switch 0xb1\nLID    : Port : Hops : Optimal\n"
                                           "0x0005 : 003  : 00   : yes\n0x000A : UNREACHABLE\n"
                                           "osm_ucast_mgr_dump_ucast_routes: Switch 0xb1\n0x0005 : 003  : 00   : yes\n"}}));
-    EXPECT_THAT(problems(map), ElementsAre("t:5: the table of leaf ends at LID 5, others at 10: it was cut short"));
+    EXPECT_THAT(problems(map), ElementsAre("t:7: the table of leaf ends at LID 5, others at 10: it was cut short"));
 }
 
 } // namespace
