@@ -76,7 +76,7 @@ Result<std::size_t> TextSource::State::unpack(char *to, std::size_t room) {
     z.avail_out = uInt(room);
     while (z.avail_out == room) {
         if (z.avail_in == 0 && !ended) {
-            const auto n = read(packed.data(), packed.size());
+            auto n = read(packed.data(), packed.size());
             if (!n) {
                 return n;
             }
@@ -179,7 +179,7 @@ Result<std::string_view> TextSource::peek() {
 }
 
 Result<std::string_view> TextSource::next() {
-    const auto block = peek();
+    auto block = peek();
     if (block) {
         state_->begin += state_->ready;
         state_->ready = 0;
