@@ -7,7 +7,6 @@ namespace fabric_check::fabric {
 namespace {
 
 constexpr std::size_t first_multicast_lid = 0xc000;
-constexpr std::size_t row_start = 10; ///< behind "0x0003 025"
 constexpr std::size_t max_kept = std::size_t(1) << 30; ///< bytes of tables; a full one of a switch has 48 KiB
 
 constexpr std::array<std::uint8_t, 256> make_hex_values() {
@@ -24,9 +23,32 @@ constexpr std::array<std::uint8_t, 256> hex_values = make_hex_values();
 
 unsigned hex(char c) { return hex_values[static_cast<unsigned char>(c)]; }
 
+/// A row as the tools write it: "0x0003 025" or "0x0003 : 025", and something behind it that is no digit.
+struct PlainRow {
+    std::size_t lid = 0, length = 0; ///< length of the part above; 0: this is another line
+    unsigned port = 0;
+};
+constexpr std::size_t longest_start = 12;
+
+/// Reads no further than longest_start, which must be there.
+inline PlainRow plain_row(const char *at) {
+    PlainRow out;
+    if (at[0] != '0' || at[1] != 'x' || at[6] != ' ')
+        return out;
+    const std::size_t digits = at[7] == ':' && at[8] == ' ' ? 9 : 7;
+    const unsigned a = hex(at[2]), b = hex(at[3]), c = hex(at[4]), d = hex(at[5]);
+    const unsigned x = unsigned(at[digits]) - '0', y = unsigned(at[digits + 1]) - '0', z = unsigned(at[digits + 2]) - '0';
+    if ((a | b | c | d) > 0xf || x > 9 || y > 9 || z > 9 || unsigned(at[digits + 3]) - '0' <= 9)
+        return out;
+    out.lid = a << 12 | b << 8 | c << 4 | d;
+    out.port = x * 100 + y * 10 + z;
+    out.length = digits + 3;
+    return out;
+}
+
 } // namespace
 
-TableReader::TableReader(Map &map) : map_(map), tails_(first_multicast_lid), table_(first_multicast_lid, no_route) {}
+TableReader::TableReader(Map &map) : map_(map), table_(first_multicast_lid, no_route) {}
 
 void TableReader::once(Said what, const std::string &reason) {
     if ((said_ & what) == 0)
@@ -222,45 +244,44 @@ bool TableReader::row(std::string_view text, std::string_view whole) {
     store(*lid, std::uint8_t(port));
     if (port == no_route)
         return true;
+    if (tails_.size() <= *lid)
+        tails_.resize(std::min<std::size_t>(std::max<std::size_t>(*lid + 1, 2 * tails_.size()), first_multicast_lid));
     Tail &tail = tails_[*lid];
     tail.size = 0;
-    if (!cut_ && whole.size() > row_start && whole.size() - row_start <= tail.text.size()) {
-        tail.size = std::uint8_t(whole.size() - row_start);
-        std::memcpy(tail.text.data(), whole.data() + row_start, tail.size);
+    if (cut_)
+        return true; // what it names may be cut too
+    const PlainRow plain = whole.size() > longest_start ? plain_row(whole.data()) : PlainRow{};
+    if (const std::size_t size = whole.size() - plain.length; plain.length != 0 && size <= tail.text.size()) {
+        tail.size = std::uint8_t(size);
+        std::memcpy(tail.text.data(), whole.data() + plain.length, size);
     }
     check_destination(std::uint16_t(*lid), at.rest());
     return true;
 }
 
-/// As many rows "0x0003 025 …" as end the way the last row of their LID did; returns where the first other line begins.
+/// As many plain rows as end the way the last row of their LID did; returns where the first other line begins.
 const char *TableReader::rows_at_once(const char *at, const char *end) {
     if (current_ == no_node)
         return at;
     const std::size_t ports = std::min<std::size_t>(map_.nodes[current_].ports.size(), no_route);
     const char *const begin = at;
+    const std::size_t known = tails_.size();
     std::size_t rows = 0, checked = 0, top = top_, last = last_lid_;
-    while (std::size_t(end - at) > row_start) {
-        if (at[0] != '0' || at[1] != 'x' || at[6] != ' ')
+    while (std::size_t(end - at) > longest_start) {
+        const PlainRow row = plain_row(at);
+        if (row.length == 0 || row.lid >= known || row.port >= ports)
             break;
-        const unsigned a = hex(at[2]), b = hex(at[3]), c = hex(at[4]), d = hex(at[5]);
-        const unsigned x = unsigned(at[7]) - '0', y = unsigned(at[8]) - '0', z = unsigned(at[9]) - '0';
-        if ((a | b | c | d) > 0xf || x > 9 || y > 9 || z > 9)
+        const Tail &tail = tails_[row.lid];
+        std::uint8_t &entry = table_[row.lid];
+        if (tail.size == 0 || std::size_t(end - at) - row.length < tail.size ||
+            std::memcmp(at + row.length, tail.text.data(), tail.size) != 0 || (entry != no_route && entry != row.port))
             break;
-        const std::size_t lid = a << 12 | b << 8 | c << 4 | d;
-        const unsigned port = x * 100 + y * 10 + z;
-        if (lid >= first_multicast_lid || port >= ports)
-            break;
-        const Tail &tail = tails_[lid];
-        std::uint8_t &entry = table_[lid];
-        if (tail.size == 0 || std::size_t(end - at) - row_start < tail.size ||
-            std::memcmp(at + row_start, tail.text.data(), tail.size) != 0 || (entry != no_route && entry != port))
-            break;
-        entry = std::uint8_t(port);
-        top = std::max(top, lid + 1);
-        last = lid;
+        entry = std::uint8_t(row.port);
+        top = std::max(top, row.lid + 1);
+        last = row.lid;
         checked += tail.checked ? 1 : 0;
         ++rows;
-        at += row_start + tail.size;
+        at += row.length + tail.size;
     }
     if (at != begin) {
         top_ = top;

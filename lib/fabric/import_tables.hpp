@@ -52,7 +52,7 @@ private:
     void once(Said what, const std::string &reason);
 
     Map &map_;
-    std::vector<Tail> tails_;         ///< by LID
+    std::vector<Tail> tails_;         ///< by LID, as far as there were any
     std::vector<std::uint8_t> table_; ///< of current_, by LID
     std::optional<ProblemList> problems_;
     std::uint32_t current_ = no_node;

@@ -195,6 +195,14 @@ TEST(ImportTables, RowsThatRepeatTheirTextAreStillReadOneByOne) {
     EXPECT_THAT(problems(map), ElementsAre(HasSubstr("t:3: not understood: '0x0005 0x3")));
 }
 
+TEST(ImportTables, APortOfAnotherLengthIsNotTakenForItsFirstDigits) {
+    const std::string head = "Unicast lids [0-9] of switch Lid 9 guid 0xb1 (leaf):\n";
+    Map map = leaf();
+    ASSERT_TRUE(import_tables(map, {{"t", head + "0x0005  003\n0x0004 002 \n" + head + "0x0005 0023\n0x0004 0021 \n"}}));
+    EXPECT_EQ(entry(map, 5), 23);
+    EXPECT_EQ(entry(map, 4), 21);
+}
+
 TEST(ImportTables, LineNumbersCountWhatIsReadAtOnce) {
     const std::string row = "0x0005 003 # Channel Adapter portguid 0x00000000000000a2: 'node01 mlx5_0'\n";
     std::string text = "Unicast lids [0-9] of switch Lid 9 guid 0xb1 (leaf):\n";
@@ -232,6 +240,14 @@ TEST(ImportTables, AnUnfinishedRowIsLeftOutAndNamed) {
     EXPECT_EQ(entry(map, 6), no_route);
     EXPECT_THAT(problems(map), ElementsAre("t:3: not understood: '0x0006 00'",
                                            "t:3: the file ends in the middle of a line: it may have been cut short"));
+}
+
+TEST(ImportTables, ADestinationCutInItsGuidIsNoOtherPort) {
+    Map map = leaf();
+    ASSERT_TRUE(import_tables(map, {{"t", "Unicast lids [0-5] of switch Lid 9 guid 0xb1 (leaf):\n"
+                                          "0x0005 003 # Channel Adapter portguid 0x00000"}}));
+    EXPECT_EQ(entry(map, 5), 3);
+    EXPECT_THAT(problems(map), ElementsAre("t:2: the file ends in the middle of a line: it may have been cut short"));
 }
 
 TEST(ImportTables, ATableWithoutItsEndIsNamedWhereTheToolWritesOne) {
