@@ -36,7 +36,7 @@ int fail(int exit_code, const std::string &message);
 /// What is wrong with a command line that does not parse, on stderr: the word, what is valid, which --help tells more.
 /// Returns exit_status::usage.
 int fail_usage(const CLI::App &app, const CLI::ParseError &error);
-/// Names of the subcommands right below, as "build, show".
+/// Names of the subcommands right below, as "build, import, show".
 std::string subcommand_names(const CLI::App &app);
 
 /// Checks of options' values, in words; they add nothing to --help.

@@ -5,14 +5,17 @@
 #include "command.hpp"
 #include "config/config.hpp"
 #include "fabric/discover.hpp"
+#include "fabric/import.hpp"
 #include "fabric/map.hpp"
 #include "record/spool.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <cctype>
 #include <chrono>
 #include <condition_variable>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -29,7 +32,8 @@ constexpr std::int64_t ns_per_s = 1000000000;
 /// Says on stderr how far a build is, from the second second on.
 class ProgressLine {
 public:
-    ProgressLine() : ticker_([this] { tick(); }) {}
+    ProgressLine(std::string work, std::string stage)
+        : work_(std::move(work)), text_(std::move(stage)), ticker_([this] { tick(); }) {}
     ~ProgressLine() {
         {
             const std::lock_guard lock(mutex_);
@@ -51,18 +55,18 @@ private:
         std::unique_lock lock(mutex_);
         for (unsigned seconds = 1; !changed_.wait_for(lock, std::chrono::seconds(1), [this] { return done_; });
              ++seconds)
-            fmt::print(stderr, "fabric-check: reading the fabric, {} s: {}\n", seconds, text_);
+            fmt::print(stderr, "fabric-check: {}, {} s: {}\n", work_, seconds, text_);
     }
 
     std::mutex mutex_;
     std::condition_variable changed_;
     bool done_ = false;
-    std::string text_ = "topology";
+    std::string work_, text_;
     std::thread ticker_; // last: it uses the others
 };
 
 struct Counts {
-    std::size_t switches = 0, hosts = 0, others = 0, host_links = 0, switch_links = 0;
+    std::size_t switches = 0, hosts = 0, others = 0, leaves = 0, host_links = 0, other_links = 0, switch_links = 0;
 };
 
 Counts count(const fabric::Map &map) {
@@ -75,12 +79,17 @@ Counts count(const fabric::Map &map) {
         if (node.kind != fabric::NodeKind::switch_node)
             continue;
         ++counts.switches;
+        bool leaf = false;
         for (const fabric::MapPort port : node.ports) {
             if (port.peer == fabric::no_node)
                 continue;
-            const bool between = map.nodes()[port.peer].kind == fabric::NodeKind::switch_node;
-            ++(between ? counts.switch_links : counts.host_links);
+            const fabric::NodeKind peer = map.nodes()[port.peer].kind;
+            leaf = leaf || peer == fabric::NodeKind::host;
+            ++(peer == fabric::NodeKind::switch_node ? counts.switch_links
+               : peer == fabric::NodeKind::host      ? counts.host_links
+                                                     : counts.other_links);
         }
+        counts.leaves += leaf ? 1 : 0;
     }
     counts.switch_links /= 2; // seen from both ends
     return counts;
@@ -99,8 +108,45 @@ std::string age(std::int64_t built_ns) {
     return fmt::format("{} days old", seconds / 86400);
 }
 
-void show(const fabric::Map &map, const std::string &file, bool json) {
+/// A reason without what differs from case to case: numbers and what stands in quotes.
+std::string kind_of(std::string_view reason) {
+    std::string out;
+    bool quoted = false;
+    for (const char c : reason) {
+        quoted = c == '\'' ? !quoted : quoted;
+        if (!quoted && std::isxdigit(static_cast<unsigned char>(c)) == 0) {
+            out += c;
+        }
+    }
+    return out;
+}
+
+/// Of each kind the first few; --json has them all.
+void show_problems(const std::vector<Problem> &problems) {
+    constexpr std::size_t shown = 5;
+    std::map<std::string, std::size_t> seen;
+    for (const Problem &problem : problems) {
+        if (++seen[kind_of(problem.reason)] <= shown) {
+            fmt::print("problem:          {}: {}\n", printable(problem.where), printable(problem.reason));
+        }
+    }
+    std::size_t more = 0;
+    for (const auto &[kind, count] : seen) {
+        more += count > shown ? count - shown : 0;
+    }
+    if (more > 0) {
+        fmt::print("problem:          {} more like these; --json shows them all\n", more);
+    }
+}
+
+/// A damaged table is a finding.
+int show(const fabric::Map &map, const std::string &file, bool json) {
     const Counts counts = count(map);
+    std::vector<Problem> problems = map.problems();
+    for (const std::string &name : map.damaged_tables()) {
+        problems.push_back({name, "", "its forwarding table does not match its checksum and is taken for none; build the map again"});
+    }
+    const int status = problems.size() > map.problems().size() ? exit_status::finding : exit_status::done;
     if (json) {
         nlohmann::ordered_json out;
         out["schema"] = "fabric-check/map/1";
@@ -110,28 +156,30 @@ void show(const fabric::Map &map, const std::string &file, bool json) {
         out["built"] = map.built_ns() / ns_per_s;
         out["age_s"] = (wall_ns() - map.built_ns()) / ns_per_s;
         out["switches"] = counts.switches;
+        out["leaves"] = counts.leaves;
         out["hosts"] = counts.hosts;
         out["others"] = counts.others;
-        out["links"] = {{"hosts", counts.host_links}, {"switches", counts.switch_links}};
+        out["links"] = {{"hosts", counts.host_links}, {"others", counts.other_links}, {"switches", counts.switch_links}};
         out["adaptive_routing"] = to_string(map.adaptive_routing());
         out["problems"] = nlohmann::ordered_json::array();
-        for (const Problem &problem : map.problems())
+        for (const Problem &problem : problems)
             out["problems"].push_back({{"where", problem.where}, {"reason", problem.reason}});
         // Names come off the wire; what is not UTF-8 must not end the program.
         fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
-        return;
+        return status;
     }
     fmt::print("map:              {}\n", printable(file));
     fmt::print("built:            {}, {}, from {}\n", format_time(map.built_ns() / ns_per_s), age(map.built_ns()),
                printable(map.source()));
-    fmt::print("switches:         {}\n", counts.switches);
+    fmt::print("switches:         {}, {} with hosts\n", counts.switches, counts.leaves);
     fmt::print("hosts:            {}\n", counts.hosts);
     if (counts.others)
         fmt::print("other nodes:      {}\n", counts.others);
-    fmt::print("links:            {} to hosts, {} between switches\n", counts.host_links, counts.switch_links);
+    fmt::print("links:            {} to hosts, {}{} between switches\n", counts.host_links,
+               counts.other_links ? fmt::format("{} to other nodes, ", counts.other_links) : "", counts.switch_links);
     fmt::print("adaptive routing: {}\n", to_string(map.adaptive_routing()));
-    for (const Problem &problem : map.problems())
-        fmt::print("problem:          {}: {}\n", printable(problem.where), printable(problem.reason));
+    show_problems(problems);
+    return status;
 }
 
 /// Root leaves nothing in the spool that its owner, SlurmUser, could not write later.
@@ -165,6 +213,17 @@ Result<FileLock> lock_spool(const SpoolLayout &spool) {
     return taken;
 }
 
+int save_and_show(const fabric::MapDraft &draft, const std::string &file, const Context &context) {
+    const auto map = fabric::open_draft(draft, file);
+    if (!map) {
+        return fail(exit_status::usage, map.error().message);
+    }
+    if (const auto saved = fabric::save_map(*map, file); !saved) {
+        return fail(exit_status::environment, saved.error().message);
+    }
+    return show(*map, file, context.json);
+}
+
 int build(const Context &context, const std::string &output) {
     const auto config = find_config(context.config_file);
     if (!config)
@@ -185,7 +244,7 @@ int build(const Context &context, const std::string &output) {
         return {};
     };
     auto map = [&] {
-        ProgressLine progress;
+        ProgressLine progress("reading the fabric", "topology");
         return fabric::discover(
             *config,
             [&progress](std::string_view stage, std::size_t done, std::size_t total) {
@@ -196,11 +255,49 @@ int build(const Context &context, const std::string &output) {
     if (!map) // not_found is about the spool here, which is no more an input than umad is
         return fail(map.error().code == Errc::not_found ? exit_status::environment : exit_code(map.error().code),
                     map.error().message);
-    const std::string file = output.empty() ? spool.map_file() : output;
-    if (auto saved = fabric::save_map(*map, file); !saved)
-        return fail(exit_status::environment, saved.error().message);
-    show(*map, file, context.json);
-    return exit_status::done;
+    return save_and_show(*map, output.empty() ? spool.map_file() : output, context);
+}
+
+/// No input is the output: a slip of the hand would cost it.
+bool same_file(const std::string &one, const std::string &other) {
+    struct stat a {}, b {};
+    return ::stat(one.c_str(), &a) == 0 && ::stat(other.c_str(), &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+int import(const Context &context, const std::vector<std::string> &files, const std::string &output) {
+    std::optional<SpoolLayout> spool;
+    if (output.empty()) {
+        const auto config = find_config(context.config_file);
+        if (!config) {
+            return fail(exit_code(config.error().code), config.error().message);
+        }
+        spool = SpoolLayout{config->spool};
+        if (const auto there = list_directory(spool->root); !there && there.error().code == Errc::not_found) {
+            return fail(exit_status::environment, there.error().message + " (the spool: is its file system mounted?)");
+        }
+    }
+    const std::string file = spool ? spool->map_file() : output;
+    for (const std::string &input : files) {
+        if (same_file(input, file)) {
+            return fail(exit_status::usage, input + ": is an input, and would be replaced by the map: name another -o");
+        }
+    }
+    auto map = [&files] {
+        ProgressLine progress("importing", fmt::format("{} file{}", files.size(), files.size() == 1 ? "" : "s"));
+        return fabric::import_fabric(files);
+    }();
+    if (!map) { // whatever is wrong with a file that was named
+        return fail(exit_status::usage, map.error().message);
+    }
+    std::optional<FileLock> lock;
+    if (spool) {
+        auto taken = lock_spool(*spool);
+        if (!taken) {
+            return fail(exit_code(taken.error().code), taken.error().message);
+        }
+        lock.emplace(std::move(*taken));
+    }
+    return save_and_show(*map, file, context);
 }
 
 int show(const Context &context) {
@@ -214,8 +311,7 @@ int show(const Context &context) {
     const auto map = open_map(context, config);
     if (!map)
         return fail(exit_code(map.error().code), map.error().message);
-    show(*map, context.map_file.empty() ? SpoolLayout{config.spool}.map_file() : context.map_file, context.json);
-    return exit_status::done;
+    return show(*map, context.map_file.empty() ? SpoolLayout{config.spool}.map_file() : context.map_file, context.json);
 }
 
 } // namespace
@@ -229,6 +325,21 @@ void add_map(CLI::App &app, Context &context) {
     build_command->add_option("-o,--output", *output, "Where to write it (default: SPOOL/map/map.fcm)")
         ->type_name("FILE");
     build_command->callback([&context, output] { context.exit_code = build(context, *output); });
+
+    CLI::App *import_command =
+        map->add_subcommand("import", "Make the map of what other tools wrote, without the fabric");
+    auto files = std::make_shared<std::vector<std::string>>();
+    auto imported = std::make_shared<std::string>();
+    import_command
+        ->add_option("FILE", *files,
+                     "ibnetdiscover output (also -f, -p) and forwarding tables: opensm-lfts.dump, opensm.fdbs, dump_fts, "
+                     "ibroute, ibdiagnet2.fdbs; and, for adaptive routing, ibdiagnet2.far or opensm's log. In any order, "
+                     "plain or gzip; - is standard input")
+        ->required()
+        ->type_name("");
+    import_command->add_option("-o,--output", *imported, "Where to write it (default: SPOOL/map/map.fcm)")
+        ->type_name("FILE");
+    import_command->callback([&context, files, imported] { context.exit_code = import(context, *files, *imported); });
 
     map->add_subcommand("show", "What the map holds, and its age")->callback([&context] {
         context.exit_code = show(context);

@@ -1,93 +1,210 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/clock.hpp"
-#include "base/file.hpp"
 #include "fabric/import.hpp"
+#include "fabric/import_kind.hpp"
+#include "fabric/import_source.hpp"
+#include "fabric/import_tables.hpp"
+#include "fabric/import_topology.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
-#include <zlib.h>
+#include <sys/stat.h>
 
 namespace fabric_check::fabric {
 namespace {
 
-/// Ends the inflater on every way out.
-struct Inflater {
-    z_stream stream{};
-    bool ready = false;
-    Inflater() { ready = inflateInit2(&stream, 15 + 16) == Z_OK; }
-    Inflater(const Inflater &) = delete;
-    Inflater &operator=(const Inflater &) = delete;
-    ~Inflater() {
-        if (ready)
-            inflateEnd(&stream);
-    }
+constexpr std::string_view accepted =
+    "accepted are ibnetdiscover output (also -f, -p), forwarding tables of opensm (opensm-lfts.dump, opensm.fdbs), "
+    "dump_fts, ibroute and ibdiagnet (ibdiagnet2.fdbs), ibdiagnet2.far, and opensm's log; plain or gzip";
+
+struct Input {
+    std::string path;
+    FileKind kind = FileKind::unknown;
+    std::optional<TextSource> kept; ///< what can be read only once is kept open
 };
 
-/// All members of a gzip file, one after the other.
-Result<std::string> gunzip(const std::string &packed, const std::string &name, std::size_t limit) {
-    Inflater inflater;
-    if (!inflater.ready)
-        return Error{Errc::io, name + ": cannot start to unpack"};
-    z_stream &z = inflater.stream;
-    std::string out;
-    std::array<char, 1 << 16> chunk{};
-    std::size_t at = 0;
-    for (;;) {
-        if (z.avail_in == 0 && at < packed.size()) {
-            const std::size_t part = std::min<std::size_t>(packed.size() - at, 1U << 30);
-            // zlib does not write through next_in.
-            z.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(packed.data() + at));
-            z.avail_in = uInt(part);
-            at += part;
-        }
-        z.next_out = reinterpret_cast<Bytef *>(chunk.data());
-        z.avail_out = uInt(chunk.size());
-        const int state = inflate(&z, Z_NO_FLUSH);
-        out.append(chunk.data(), chunk.size() - z.avail_out);
-        if (out.size() > limit)
-            return Error{Errc::malformed, fmt::format("{}: unpacks to more than {} bytes", name, limit)};
-        const bool all_in = z.avail_in == 0 && at == packed.size();
-        if (state == Z_STREAM_END) {
-            if (all_in)
-                return out;
-            if (inflateReset(&z) != Z_OK)
-                return Error{Errc::io, name + ": cannot go on unpacking"};
-        } else if (state != Z_OK || (all_in && z.avail_out != 0)) {
-            return Error{Errc::malformed, fmt::format("{}: gzip data {}", name, all_in ? "end early" : "are damaged")};
-        }
+bool regular(const std::string &path) {
+    struct stat info {};
+    return path != "-" && ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+}
+
+std::string_view without_mark(std::string_view text) {
+    return text.starts_with("\xef\xbb\xbf") ? text.substr(3) : text;
+}
+
+/// Recognises one file by its first block.
+Result<Input> look_at(const std::string &path) {
+    auto source = TextSource::open(path);
+    if (!source)
+        return source.error();
+    const auto first = source->peek();
+    if (!first)
+        return first.error();
+    Input input;
+    input.path = path;
+    input.kind = recognise(without_mark(*first));
+    if (input.kind == FileKind::unknown)
+        return Error{Errc::malformed, fmt::format("{}: not recognised: {}{}", source->name(), likeness(*first), accepted)};
+    if (!regular(path))
+        input.kept = std::move(*source);
+    return input;
+}
+
+/// Feeds a file to a reader; `more` ends it early.
+template <class Reader> Status feed(Input &input, Reader &reader, std::vector<Problem> &problems, const Status *stop = nullptr) {
+    if (!input.kept) {
+        auto source = TextSource::open(input.path);
+        if (!source)
+            return source.error();
+        input.kept = std::move(*source);
     }
+    for (bool first = true;; first = false) {
+        const auto block = input.kept->next();
+        if (!block)
+            return block.error();
+        if (block->empty())
+            break;
+        reader.block(first ? without_mark(*block) : *block);
+        if (stop != nullptr && !*stop)
+            return *stop;
+    }
+    reader.end();
+    if (input.kept->cut_short())
+        problems.push_back({input.kept->name(), "", "the gzip data end early; what came before is used"});
+    input.kept.reset();
+    return {};
+}
+
+std::string shown_name(const std::string &path) { return path == "-" ? "standard input" : path; }
+
+struct Imported {
+    MapDraft map;
+    bool tables_given = false;
+    std::size_t entries = 0;
+};
+
+Result<Imported> read_all(const std::vector<std::string> &paths) {
+    if (std::count(paths.begin(), paths.end(), "-") > 1)
+        return Error{Errc::usage, "standard input (-) can be read only once"};
+    std::vector<Input> inputs;
+    std::string source;
+    for (const std::string &path : paths) {
+        auto input = look_at(path);
+        if (!input)
+            return input.error();
+        source += (source.empty() ? "" : ", ") + shown_name(path);
+        inputs.push_back(std::move(*input));
+    }
+    const auto of = [&inputs](FileKind kind) {
+        std::vector<Input *> out;
+        for (Input &input : inputs)
+            if (input.kind == kind)
+                out.push_back(&input);
+        return out;
+    };
+    TopologyReader topology;
+    std::vector<Problem> problems;
+    for (const FileKind kind : {FileKind::topology, FileKind::ports_report})
+        for (Input *input : of(kind)) {
+            topology.begin(shown_name(input->path));
+            if (const Status read = feed(*input, topology, problems, &topology.status()); !read)
+                return read.error();
+        }
+    if (topology.empty())
+        return Error{Errc::malformed, fmt::format("no topology in {}: add the output of ibnetdiscover (ibnetdiscover > FILE, "
+                                                  "as root on a host with a card)",
+                                                  source)};
+    Imported out;
+    out.map = topology.finish();
+    TableReader tables(out.map);
+    for (Input *input : of(FileKind::tables)) {
+        out.tables_given = true;
+        tables.begin(shown_name(input->path));
+        if (const Status read = feed(*input, tables, problems); !read)
+            return read.error();
+    }
+    tables.finish();
+    out.entries = tables.entries();
+    AdaptiveEvidence evidence(problems);
+    for (const FileKind kind : {FileKind::adaptive, FileKind::sm_log})
+        for (Input *input : of(kind)) {
+            evidence.begin(shown_name(input->path), kind);
+            if (const Status read = feed(*input, evidence, problems); !read)
+                return read.error();
+        }
+    if (evidence.shown())
+        out.map.adaptive_routing = AdaptiveRouting::on;
+    out.map.problems.insert(out.map.problems.end(), problems.begin(), problems.end());
+    out.map.source = source;
+    out.map.built_ns = wall_ns();
+    return out;
 }
 
 } // namespace
 
-Result<std::string> read_text(const std::string &path, std::size_t limit) {
-    auto content = read_file(path, limit);
-    if (!content || !content->starts_with("\x1f\x8b"))
-        return content;
-    return gunzip(*content, path, limit);
+Result<MapDraft> import_fabric(const std::vector<std::string> &files) {
+    auto read = read_all(files);
+    if (!read)
+        return read.error();
+    if (read->entries == 0)
+        read->map.problems.insert(
+            read->map.problems.begin(),
+            {"tables", "",
+             read->tables_given ? "none of the forwarding tables is of this topology: the map has links, but no routes"
+                                : "no forwarding tables were given: the map has links, but no routes; add opensm-lfts.dump "
+                                  "or the output of dump_fts"});
+    return std::move(read->map);
 }
 
 Result<MapDraft> import_files(const std::vector<std::string> &topology, const std::vector<std::string> &tables) {
-    std::vector<TextFile> topology_files, table_files;
-    std::string source;
-    for (const auto &[paths, files] : {std::pair(&topology, &topology_files), std::pair(&tables, &table_files)})
-        for (const std::string &path : *paths) {
-            auto text = read_text(path);
-            if (!text)
-                return text.error();
-            files->push_back({path, std::move(text).value()});
-            source += (source.empty() ? "" : ", ") + path;
+    if (topology.empty())
+        return Error{Errc::usage, "no topology file given"};
+    std::vector<std::string> files = topology;
+    files.insert(files.end(), tables.begin(), tables.end());
+    auto read = read_all(files);
+    if (!read)
+        return read.error();
+    if (!tables.empty() && read->entries == 0)
+        return Error{Errc::malformed,
+                     fmt::format("{}: no forwarding table of this fabric in it{}", shown_name(tables[0]),
+                                 read->map.problems.empty() ? "" : "; " + read->map.problems.back().reason)};
+    return std::move(read->map);
+}
+
+Result<MapDraft> import_topology(const std::vector<TextFile> &files) {
+    if (files.empty())
+        return Error{Errc::usage, "no topology file given"};
+    TopologyReader reader;
+    for (const bool report : {false, true})
+        for (const TextFile &file : files) {
+            if ((recognise(file.text) == FileKind::ports_report) != report)
+                continue;
+            reader.begin(file.name);
+            reader.block(file.text);
+            reader.end();
+            if (!reader.status())
+                return reader.status().error();
+            if (reader.empty())
+                return Error{Errc::malformed,
+                             fmt::format("{}: no ibnetdiscover output in it{}", file.name,
+                                         recognise(file.text) == FileKind::tables ? "; these are forwarding tables" : "")};
         }
-    auto map = import_topology(topology_files);
-    if (!map)
-        return map;
-    if (!table_files.empty())
-        if (const Status status = import_tables(*map, table_files); !status)
-            return status.error();
-    map->source = source;
-    map->built_ns = wall_ns();
-    return map;
+    return reader.finish();
+}
+
+Status import_tables(MapDraft &map, const std::vector<TextFile> &files) {
+    TableReader reader(map);
+    for (const TextFile &file : files) {
+        reader.begin(file.name);
+        reader.block(file.text);
+        reader.end();
+    }
+    if (reader.entries() == 0)
+        return Error{Errc::malformed,
+                     fmt::format("{}: no forwarding table of this fabric in it{}", files.empty() ? "tables" : files[0].name,
+                                 map.problems.empty() ? "" : "; " + map.problems.back().reason)};
+    reader.finish();
+    return {};
 }
 
 } // namespace fabric_check::fabric

@@ -76,6 +76,7 @@ public:
         count_ = 0;
     }
     const std::string &file() const { return file_; }
+    std::size_t count() const { return count_; }
 
 private:
     static constexpr std::size_t limit = 50;

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "fabric/import.hpp"
-#include "fabric/import_text.hpp"
-#include "sources/sysfs.hpp"
+#include "fabric/import_rate.hpp"
+#include "fabric/import_topology.hpp"
 
 #include <map>
 
 namespace fabric_check::fabric {
 namespace {
-
-constexpr std::uint64_t max_port = 254; ///< 255 means no port
 
 /// What stands behind the # of a line.
 struct Comment {
@@ -39,10 +37,13 @@ LinkRate rate_from(const std::string &token, std::uint64_t s, std::uint64_t w, s
     if (!lanes)
         if (const auto found = widths.find(w); found != widths.end())
             lanes = found->second;
-    return lanes && *lanes <= 12 ? link_rate(unsigned(*lanes), speed) : LinkRate{};
+    return lanes && *lanes <= max_lanes ? link_rate(unsigned(*lanes), speed) : LinkRate{};
 }
 
-Comment read_comment(std::string_view text) {
+/// `cut`: the file ends here, so that the last word may be half a one, and is left out.
+Comment read_comment(std::string_view text, bool cut) {
+    if (cut && text.rfind('"') != text.size() - 1)
+        text = text.substr(0, text.find_last_of(" \t") + 1);
     Comment out;
     std::string_view front = text, back = text;
     const std::size_t first = text.find('"'), last = text.rfind('"');
@@ -89,57 +90,8 @@ Comment read_comment(std::string_view text) {
     return out;
 }
 
-class TopologyReader {
-public:
-    void read(const TextFile &file);
-    MapDraft finish();
-    bool empty() const { return map_.nodes.empty(); }
-
-private:
-    struct Seen {
-        bool section = false; ///< has lines of its own, not only a neighbour's word
-        char letter = '?';
-    };
-    struct Half {
-        std::uint32_t node = no_node;
-        std::uint8_t port = 0;
-        std::string where;
-    };
-
-    void line(std::string_view text, std::size_t number, ProblemList &problems);
-    bool head(Cursor at, std::size_t number, ProblemList &problems);
-    bool port_line(Cursor at, std::size_t number, ProblemList &problems);
-    std::uint32_t node_named(char letter, std::uint64_t guid);
-    static std::optional<std::pair<char, std::uint64_t>> take_name(Cursor &at);
-    void set_lid(std::uint16_t &field, std::optional<std::uint64_t> lid, const std::string &whose, std::size_t number,
-                 ProblemList &problems);
-    void join_halves();
-    void check_lids();
-    DraftPort &port_of(std::uint32_t node, std::uint64_t port);
-
-    MapDraft map_;
-    std::vector<Seen> seen_;
-    std::map<std::pair<char, std::uint64_t>, std::uint32_t> nodes_;
-    std::vector<Half> halves_;
-    std::uint32_t current_ = no_node;
-};
-
-std::uint32_t TopologyReader::node_named(char letter, std::uint64_t guid) {
-    const auto [found, fresh] = nodes_.try_emplace({letter, guid}, std::uint32_t(map_.nodes.size()));
-    if (fresh) {
-        DraftNode node;
-        node.guid = guid;
-        node.kind = letter == 'S' ? NodeKind::switch_node : letter == 'H' ? NodeKind::host : NodeKind::other;
-        if (letter == 'S')
-            node.ports.resize(1);
-        map_.nodes.push_back(std::move(node));
-        seen_.push_back({false, letter});
-    }
-    return found->second;
-}
-
 /// "S-0002c900010001b0" in its quotes; the opening one may be lost.
-std::optional<std::pair<char, std::uint64_t>> TopologyReader::take_name(Cursor &at) {
+std::optional<std::pair<char, std::uint64_t>> take_name(Cursor &at) {
     at.skip_blanks();
     at.take("\"");
     if (at.rest().size() < 3 || at.rest()[1] != '-')
@@ -155,27 +107,89 @@ std::optional<std::pair<char, std::uint64_t>> TopologyReader::take_name(Cursor &
     return std::pair(letter, *guid);
 }
 
-DraftPort &TopologyReader::port_of(std::uint32_t node, std::uint64_t port) {
-    auto &ports = map_.nodes[node].ports;
-    if (ports.size() <= port)
-        ports.resize(port + 1);
-    return ports[port];
+/// What is kept of one description at most; the fabric's own have 64 bytes, those of a node name map may have more.
+constexpr std::size_t max_description = 256;
+/// The largest subnet has 49,151 LIDs; this is room for several times that.
+constexpr std::size_t max_kept = std::size_t(1) << 30;
+
+} // namespace
+
+bool TopologyReader::keep(std::size_t bytes) {
+    kept_ += bytes;
+    if (kept_ > max_kept && status_)
+        status_ = Error{Errc::malformed, fmt::format("{}:{}: more nodes and ports than any InfiniBand subnet has",
+                                                     problems_->file(), number_)};
+    return status_.ok();
 }
 
-void TopologyReader::set_lid(std::uint16_t &field, std::optional<std::uint64_t> lid, const std::string &whose,
-                             std::size_t number, ProblemList &problems) {
+std::uint32_t TopologyReader::node_named(char letter, std::uint64_t guid) {
+    const auto [found, fresh] = nodes_.try_emplace({letter, guid}, std::uint32_t(map_.nodes.size()));
+    if (fresh) {
+        DraftNode node;
+        node.guid = guid;
+        node.kind = letter == 'S' ? NodeKind::switch_node : letter == 'H' ? NodeKind::host : NodeKind::other;
+        if (letter == 'S')
+            node.ports.resize(1);
+        map_.nodes.push_back(std::move(node));
+        seen_.push_back({false, letter});
+        keep(sizeof(DraftNode) + sizeof(Seen) + sizeof(DraftPort));
+    }
+    return found->second;
+}
+
+/// Null once too much is kept.
+DraftPort *TopologyReader::port_of(std::uint32_t node, std::uint64_t port) {
+    auto &ports = map_.nodes[node].ports;
+    if (ports.size() <= port) {
+        if (!keep((port + 1 - ports.size()) * sizeof(DraftPort)))
+            return nullptr;
+        ports.resize(port + 1);
+    }
+    return &ports[port];
+}
+
+void TopologyReader::describe(std::uint32_t node, std::string_view description) {
+    description = description.substr(0, max_description);
+    std::string &kept = map_.nodes[node].description;
+    if (kept == description)
+        return;
+    kept = description;
+    keep(kept.size());
+}
+
+void TopologyReader::set_lid(std::uint16_t &field, std::optional<std::uint64_t> lid, std::uint32_t node) {
     if (!lid)
         return;
+    const auto whose = [&] { return in_quotes(map_.nodes[node].description); };
     if (*lid > 0xffff)
-        problems.add(number, fmt::format("LID {} of {} is none", *lid, whose));
+        problems_->add(number_, fmt::format("LID {} of {} is none", *lid, whose()));
     else if (field == 0 || field == 0xffff)
         field = std::uint16_t(*lid);
     else if (*lid != 0 && *lid != 0xffff && field != *lid)
-        problems.add(number, fmt::format("{} has LID {} here and {} before; the first is kept", whose, *lid, field));
+        problems_->add(number_, fmt::format("{} has LID {} here and {} before; the first is kept", whose(), *lid, field));
+}
+
+void TopologyReader::link(std::uint32_t node, std::uint64_t port, std::uint32_t peer, std::uint64_t peer_port,
+                          const LinkRate &rate) {
+    DraftPort *far = port_of(peer, peer_port), *near = port_of(node, port);
+    if (!near || !far)
+        return;
+    if (near->peer != no_node && (near->peer != peer || near->peer_port != peer_port)) {
+        problems_->add(number_, "this port has another neighbour before; the first is kept");
+        return;
+    }
+    if (near->peer == no_node) {
+        near->peer = peer;
+        near->peer_port = std::uint8_t(peer_port);
+        if (keep(sizeof(Half)))
+            halves_.push_back({node, std::uint32_t(files_.size() - 1), std::uint32_t(number_), std::uint8_t(port)});
+    }
+    if (rate != LinkRate{})
+        near->rate = rate;
 }
 
 /// "Switch 36 "S-…" # "name" enhanced port 0 lid 3 lmc 0", "Ca 2 "H-…" # "name"", "Rt 2 "R-…" # …"
-bool TopologyReader::head(Cursor at, std::size_t number, ProblemList &problems) {
+bool TopologyReader::head(Cursor at) {
     const bool is_switch = at.take("Switch");
     if (!is_switch && !at.take("Ca") && !at.take("Rt") && !at.take("???"))
         return false;
@@ -186,28 +200,28 @@ bool TopologyReader::head(Cursor at, std::size_t number, ProblemList &problems) 
     const auto name = take_name(at);
     if (!name || (name->first == 'S') != is_switch)
         return false;
+    listing_lines_ = true;
     current_ = node_named(name->first, name->second);
-    DraftNode &node = map_.nodes[current_];
     seen_[current_].section = true;
-    if (*ports > max_port)
-        problems.add(number, fmt::format("a node of {} ports; InfiniBand has {}", *ports, max_port));
-    else if (node.ports.size() <= *ports)
-        node.ports.resize(*ports + 1);
+    if (*ports > max_port_number)
+        problems_->add(number_, fmt::format("a node of {} ports; InfiniBand has {}", *ports, max_port_number));
+    else
+        port_of(current_, *ports);
     at.skip_blanks();
     if (!at.take("#"))
         return true;
-    const Comment comment = read_comment(at.rest());
+    const Comment comment = read_comment(at.rest(), cut_);
     if (comment.description)
-        node.description = *comment.description;
+        describe(current_, *comment.description);
     if (is_switch) {
-        set_lid(node.lid, comment.lid, in_quotes(node.description), number, problems);
-        node.ports[0].lmc = std::uint8_t(std::min<std::uint64_t>(comment.lmc.value_or(0), 7));
+        set_lid(map_.nodes[current_].lid, comment.lid, current_);
+        map_.nodes[current_].ports[0].lmc = std::uint8_t(std::min<std::uint64_t>(comment.lmc.value_or(0), 7));
     }
     return true;
 }
 
 /// "[3]	"H-…"[1](guid) 	# "name" lid 9 4xEDR" of a switch, "[1](guid) 	"S-…"[24]	# lid 28 lmc 0 "name" lid 13 4xEDR"
-bool TopologyReader::port_line(Cursor at, std::size_t number, ProblemList &problems) {
+bool TopologyReader::port_line(Cursor at) {
     const auto skip_external = [&at] { // "[ext 4]" of chassis listings
         if (at.take("[ext ")) {
             at.take_number();
@@ -230,154 +244,87 @@ bool TopologyReader::port_line(Cursor at, std::size_t number, ProblemList &probl
     at.skip_blanks();
     const auto peer_guid = at.take_guid_in_parentheses();
     at.skip_blanks();
+    listing_lines_ = true;
     if (current_ == no_node) {
-        problems.add(number, "a port before any node's head");
+        problems_->add(number_, "a port before any node's head");
         return true;
     }
-    if (*port > max_port || *peer_port > max_port) {
-        problems.add(number, fmt::format("port {} or {} is none", *port, *peer_port));
+    if (*port > max_port_number || *peer_port > max_port_number) {
+        problems_->add(number_, fmt::format("port {} or {} is none", *port, *peer_port));
         return true;
     }
-    const Comment comment = at.take("#") ? read_comment(at.rest()) : Comment{};
+    const Comment comment = at.take("#") ? read_comment(at.rest(), cut_) : Comment{};
     const std::uint32_t peer = node_named(name->first, name->second);
     if (!seen_[peer].section && comment.description)
-        map_.nodes[peer].description = *comment.description;
-    DraftPort &far = port_of(peer, *peer_port);
-    if (peer_guid && far.guid == 0)
-        far.guid = *peer_guid;
-    if (seen_[peer].letter == 'S')
-        set_lid(map_.nodes[peer].lid, comment.lid, in_quotes(map_.nodes[peer].description), number, problems);
-    else
-        set_lid(far.lid, comment.lid, in_quotes(map_.nodes[peer].description), number, problems);
-
-    DraftPort &near = port_of(current_, *port); // only now: `far` may be of the same node
-    if (own_guid)
-        near.guid = *own_guid;
-    if (seen_[current_].letter != 'S') {
-        set_lid(near.lid, comment.own_lid, in_quotes(map_.nodes[current_].description), number, problems);
-        near.lmc = std::uint8_t(std::min<std::uint64_t>(comment.own_lmc.value_or(near.lmc), 7));
-    }
-    if (near.peer != no_node && (near.peer != peer || near.peer_port != *peer_port)) {
-        problems.add(number, "this port has another neighbour before; the first is kept");
+        describe(peer, *comment.description);
+    DraftPort *far = port_of(peer, *peer_port);
+    if (!far)
         return true;
+    if (peer_guid && far->guid == 0) {
+        far->guid = *peer_guid;
+        port_guids_.emplace(*peer_guid, peer);
     }
-    near.peer = peer;
-    near.peer_port = std::uint8_t(*peer_port);
-    near.rate = comment.rate;
-    halves_.push_back({current_, std::uint8_t(*port), fmt::format("{}:{}", problems.file(), number)});
+    set_lid(seen_[peer].letter == 'S' ? map_.nodes[peer].lid : far->lid, comment.lid, peer);
+
+    DraftPort *near = port_of(current_, *port); // only now: `far` may be of the same node
+    if (!near)
+        return true;
+    if (own_guid) {
+        near->guid = *own_guid;
+        port_guids_.emplace(*own_guid, current_);
+    }
+    if (seen_[current_].letter != 'S') {
+        set_lid(near->lid, comment.own_lid, current_);
+        near->lmc = std::uint8_t(std::min<std::uint64_t>(comment.own_lmc.value_or(near->lmc), 7));
+    }
+    link(current_, *port, peer, *peer_port, comment.rate);
     return true;
 }
 
-void TopologyReader::line(std::string_view text, std::size_t number, ProblemList &problems) {
+void TopologyReader::line(std::string_view text) {
     text = trim(text);
     if (text.empty() || text.front() == '#')
         return;
     if (text.front() == '[') {
-        if (!port_line(Cursor(text), number, problems))
-            problems.add(number, "not understood: " + in_quotes(text));
+        if (!port_line(Cursor(text)))
+            problems_->add(number_, "not understood: " + in_quotes(text));
         return;
     }
     for (const std::string_view known :
          {"vendid=", "devid=", "sysimgguid=", "switchguid=", "caguid=", "rtguid=", "Non-Chassis Nodes", "Chassis ", "Hostname:"})
         if (text.starts_with(known))
             return;
-    if (!head(Cursor(text), number, problems))
-        problems.add(number, "not understood: " + in_quotes(text));
+    if (!head(Cursor(text)) && !report_line(text))
+        problems_->add(number_, "not understood: " + in_quotes(text));
 }
 
-void TopologyReader::read(const TextFile &file) {
-    ProblemList problems(file.name, map_.problems);
+void TopologyReader::begin(const std::string &file) {
+    problems_.emplace(file, map_.problems);
+    files_.push_back(file);
     current_ = no_node;
-    each_line(file.text, [&](std::string_view text, std::size_t number) { line(text, number, problems); });
-    problems.finish();
+    number_ = 0;
+    listing_lines_ = report_lines_ = false;
 }
 
-/// Both ends of a link must agree; where only one end speaks, its word is taken.
-void TopologyReader::join_halves() {
-    const auto far_end = [this](const Half &half) -> DraftPort & {
-        const DraftPort &near = map_.nodes[half.node].ports[half.port];
-        return map_.nodes[near.peer].ports[near.peer_port];
-    };
-    std::vector<const Half *> broken;
-    for (const Half &half : halves_) {
-        const DraftPort &back = far_end(half);
-        if (back.peer != no_node && (back.peer != half.node || back.peer_port != half.port))
-            broken.push_back(&half);
-    }
-    for (const Half &half : halves_) {
-        DraftPort &near = map_.nodes[half.node].ports[half.port], &back = far_end(half);
-        if (back.peer != no_node)
-            continue;
-        back.peer = half.node;
-        back.peer_port = half.port;
-        back.rate = near.rate;
-    }
-    for (const Half *half : broken) {
-        map_.nodes[half->node].ports[half->port].peer = no_node;
-        map_.problems.push_back({half->where, "", "the other end names another neighbour; the link is left out"});
-    }
+void TopologyReader::block(std::string_view lines) {
+    each_line(lines, [this, &lines](std::string_view text, std::size_t) {
+        ++number_;
+        cut_ = text.data() + text.size() == lines.data() + lines.size();
+        if (status_)
+            line(text);
+        if (cut_ && !trim(text).empty())
+            problems_->add(number_, "the file ends in the middle of a line: it may have been cut short");
+        cut_ = false;
+    });
 }
 
-void TopologyReader::check_lids() {
-    std::map<std::uint16_t, std::uint32_t> owners;
-    const auto claim = [&](std::uint16_t lid, std::uint32_t node) {
-        if (lid == 0 || lid >= 0xc000)
-            return;
-        const auto [found, fresh] = owners.try_emplace(lid, node);
-        if (!fresh && found->second != node)
-            map_.problems.push_back({fmt::format("LID {}", lid), "",
-                                     fmt::format("claimed by {} and {}; the first keeps it",
-                                                 map_.display_name(found->second), map_.display_name(node))});
-    };
-    for (std::uint32_t n = 0; n < map_.nodes.size(); ++n) {
-        if (map_.nodes[n].kind == NodeKind::switch_node)
-            claim(map_.nodes[n].lid, n);
-        else
-            for (const DraftPort &port : map_.nodes[n].ports)
-                claim(port.lid, n);
-    }
-}
-
-MapDraft TopologyReader::finish() {
-    join_halves();
-    std::size_t silent = 0;
-    std::string example;
-    for (std::uint32_t n = 0; n < map_.nodes.size(); ++n) {
-        DraftNode &node = map_.nodes[n];
-        if (seen_[n].letter == 'H')
-            node.kind = classify_adapter(node.description);
-        if (!seen_[n].section) {
-            ++silent;
-            if (example.empty())
-                example = in_quotes(node.description);
-        }
-    }
-    if (silent > 0)
-        map_.problems.push_back({"topology", "",
-                                 fmt::format("{} nodes are known from their neighbours only, the first {}: the file was "
-                                             "cut short or edited",
-                                             silent, example)});
-    map_.index();
-    check_lids();
-    return std::move(map_);
-}
-
-} // namespace
-
-Result<MapDraft> import_topology(const std::vector<TextFile> &files) {
-    TopologyReader reader;
-    for (const TextFile &file : files) {
-        reader.read(file);
-        if (reader.empty())
-            return Error{Errc::malformed,
-                         fmt::format("{}: no ibnetdiscover output in it{}", file.name,
-                                     file.text.find("Unicast lids") == std::string::npos
-                                         ? ""
-                                         : "; these are forwarding tables")};
-    }
-    if (files.empty())
-        return Error{Errc::usage, "no topology file given"};
-    return reader.finish();
+void TopologyReader::end() {
+    if (report_lines_ && !listing_lines_ && cards_without_guid_ > 0)
+        map_.problems.push_back({problems_->file(), "",
+                                 "a ports report (ibnetdiscover -p) names no cards and no LMC: ports of one card stand "
+                                 "apart, and alternate LIDs are not known"});
+    cards_without_guid_ = 0;
+    problems_->finish();
 }
 
 } // namespace fabric_check::fabric

@@ -10,6 +10,7 @@ int main(int argc, char **argv) {
     }
     benchmark::RunSpecifiedBenchmarks();
     compare_with_peers();
+    compare_import_with_wc();
     compare_routes();
     return 0;
 }

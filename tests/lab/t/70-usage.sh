@@ -22,8 +22,8 @@ umad() { lab exec fabric-check "$@"; }
 
 # --- the command line
 refuses 2 "no subcommand 'reprot'; valid: report, snapshot, .*; see fabric-check --help" fc reprot 1
-refuses 2 "map: no subcommand 'shwo'; valid: build, show; see fabric-check map --help" fc map shwo
-refuses 2 "map: a subcommand is missing; valid: build, show" fc map
+refuses 2 "map: no subcommand 'shwo'; valid: build, import, show; see fabric-check map --help" fc map shwo
+refuses 2 "map: a subcommand is missing; valid: build, import, show" fc map
 refuses 2 "a subcommand is missing; valid: report" fc
 refuses 2 "map show: unknown option --frob; see fabric-check map show --help" fc map show --frob
 refuses 2 "report: JOBID is required; see fabric-check report --help" fc report
@@ -35,7 +35,7 @@ refuses 2 "is no node name" fc snapshot --node $'a\nb'
 expect_match "$(fc help map build)" 'Usage: fabric-check map build ' "help map build"
 expect_equal "$(fc help report)" "$(fc report --help)" "help report"
 expect_match "$(fc help)" 'Usage: fabric-check .*Exit codes' "help"
-refuses 2 "help: fabric-check map has no subcommand 'shwo'; valid: build, show" fc help map shwo
+refuses 2 "help: fabric-check map has no subcommand 'shwo'; valid: build, import, show" fc help map shwo
 pass "words that are none"
 
 # --- inputs, outputs, the environment: 2, 4, 4
@@ -49,6 +49,25 @@ refuses 4 "/nonexistent/" fc snapshot --node node01 --sysfs-root "$(lab node nod
 refuses 4 "/nonexistent/" umad map build -o /nonexistent/x
 rm "$FABRIC_CHECK_LAB/spool/map/map.fcm"
 refuses 4 "map.fcm: No such file or directory; build a map with: fabric-check map build" fc map show
+
+# --- map import: what the fabric's own tools print is a map like the one read by MADs
+refuses 2 "none: No such file" fc map import "$work/none"
+refuses 2 "bad.fcm: not recognised: accepted are ibnetdiscover output" fc map import "$work/bad.fcm"
+lab fabric ibnetdiscover > "$work/topology" 2> /dev/null
+lab fabric dump_fts 2> /dev/null | gzip > "$work/tables.gz"
+refuses 2 "no topology in .*tables.gz: add the output of ibnetdiscover" fc map import "$work/tables.gz"
+refuses 2 "topology: is an input" fc map import "$work/topology" -o "$work/topology"
+refuses 4 "/nonexistent/" fc map import "$work/topology" -o /nonexistent/x
+fc map import "$work/tables.gz" - -o "$work/imported.fcm" < "$work/topology" > /dev/null || fail "map import"
+umad map build -o "$work/built.fcm" > /dev/null || fail "map build -o"
+fc --json --map "$work/imported.fcm" map show > "$work/imported.json"
+fc --json --map "$work/built.fcm" map show > "$work/built.json"
+what='[d["switches"], d["hosts"], d["others"], d["links"]]'
+expect_equal "$(json "$work/imported.json" "$what")" "$(json "$work/built.json" "$what")" "the imported map and the built one"
+fc map import "$work/topology" "$work/tables.gz" > /dev/null || fail "map import into the spool"
+expect_equal "$(fc --json map show | json - "$what")" "$(json "$work/built.json" "$what")" "the map in the spool"
+rm "$FABRIC_CHECK_LAB/spool/map/map.fcm"
+pass "maps of files"
 
 # --- map build: no spool, no umad, no right to write: nothing is made
 sed "s|^spool = .*|spool = \"$work/away\"|" "$FABRIC_CHECK_LAB/fabric-check.toml" > "$work/away.toml"

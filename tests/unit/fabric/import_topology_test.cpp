@@ -8,6 +8,7 @@
 namespace fabric_check::fabric {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -184,7 +185,7 @@ TEST(ImportTopology, APortWithTwoNeighboursKeepsTheFirst) {
     const MapDraft map = imported("Switch 4 \"S-b1\" # \"x\" base port 0 lid 1 lmc 0\n[1] \"S-b2\"[1] # \"y\" lid 2 4xHDR\n"
                              "[1] \"S-b3\"[1] # \"z\" lid 3 4xHDR\n");
     EXPECT_EQ(map.nodes[0].ports[1].peer, 1U);
-    EXPECT_THAT(problems(map), ::testing::Contains("topo:3: this port has another neighbour before; the first is kept"));
+    EXPECT_THAT(problems(map), Contains("topo:3: this port has another neighbour before; the first is kept"));
 }
 
 TEST(ImportTopology, OneLidOfTwoNodesIsNamed) {
@@ -231,6 +232,22 @@ TEST(ImportTopology, SeveralFilesMakeOneFabric) {
     ASSERT_TRUE(map);
     expect_two_nodes(*map);
     EXPECT_THAT(problems(*map), IsEmpty());
+}
+
+TEST(ImportTopology, ALidThatMayBeHalfOneIsLeftOut) {
+    const MapDraft map = imported("Switch 4 \"S-b1\" # \"leaf\" base port 0 lid 9 lmc 0\n[1] \"H-a1\"[1](a2) # \"node01\" lid 5");
+    EXPECT_EQ(map.nodes[1].ports[1].lid, 0) << "it may have been 57";
+    EXPECT_EQ(map.nodes[1].description, "node01");
+    EXPECT_THAT(problems(map), Contains("topo:2: the file ends in the middle of a line: it may have been cut short"));
+}
+
+TEST(ImportTopology, ManyLinksThatDisagreeAreCountedNotListed) {
+    std::string text;
+    for (int i = 0; i < 60; ++i)
+        text += fmt::format("Switch 200 \"S-{:x}\" # \"s\" base port 0 lid {} lmc 0\n[1] \"S-{:x}\"[1] # \"s\" lid {} 4xHDR\n",
+                            0x100 + i, 100 + i, 0x100 + (i + 1) % 60, 100 + (i + 1) % 60);
+    const MapDraft map = imported(text);
+    EXPECT_THAT(problems(map), Contains("topology: 10 more links whose ends disagree are left out"));
 }
 
 TEST(ImportTopology, AFileWithoutANodeIsAnError) {
