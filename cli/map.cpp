@@ -7,6 +7,7 @@
 #include "fabric/discover.hpp"
 #include "fabric/map.hpp"
 #include "record/spool.hpp"
+#include "report/remedies_report.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -114,6 +115,7 @@ void show(const fabric::Map &map, const std::string &file, bool json) {
         out["others"] = counts.others;
         out["links"] = {{"hosts", counts.host_links}, {"switches", counts.switch_links}};
         out["adaptive_routing"] = to_string(map.adaptive_routing);
+        out["subnet_manager"] = subnet_manager_json(map);
         out["problems"] = nlohmann::ordered_json::array();
         for (const Problem &problem : map.problems)
             out["problems"].push_back({{"where", problem.where}, {"reason", problem.reason}});
@@ -130,6 +132,8 @@ void show(const fabric::Map &map, const std::string &file, bool json) {
         fmt::print("other nodes:      {}\n", counts.others);
     fmt::print("links:            {} to hosts, {} between switches\n", counts.host_links, counts.switch_links);
     fmt::print("adaptive routing: {}\n", to_string(map.adaptive_routing));
+    if (map.subnet_manager)
+        fmt::print("subnet manager:   {}\n", subnet_manager_words(subnet_manager_json(map)));
     for (const Problem &problem : map.problems)
         fmt::print("problem:          {}: {}\n", printable(problem.where), printable(problem.reason));
 }

@@ -5,6 +5,7 @@
 #include "snapshot/model.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,6 +51,16 @@ struct MapNode {
 /// What a channel adapter is, by its description: SHARP aggregation nodes and gateways are no hosts.
 NodeKind classify_adapter(std::string_view description) noexcept;
 
+/// Who runs the fabric, as the master subnet manager says of itself (SMInfo).
+struct SubnetManager {
+    std::uint64_t guid = 0;    ///< of the port it runs on: a host's port GUID, a switch's node GUID
+    std::uint16_t lid = 0;     ///< that port's LID
+    std::uint8_t priority = 0; ///< 0 to 15
+    std::uint8_t state = 0;    ///< 0 not active, 1 discovering, 2 standby, 3 master
+    bool operator==(const SubnetManager &) const = default;
+};
+const char *sm_state_name(std::uint8_t state) noexcept; ///< "master", ...; "unknown" for other codes
+
 /// The fabric: topology and tables, as one moment's discovery or as files told it.
 struct Map {
     std::vector<MapNode> nodes;
@@ -57,6 +68,7 @@ struct Map {
     std::string source;        ///< "live", or the files' names
     std::vector<Problem> problems;
     AdaptiveRouting adaptive_routing = AdaptiveRouting::unknown;
+    std::optional<SubnetManager> subnet_manager; ///< nothing: not asked, or no answer
     std::uint64_t id = 0; ///< checksum of the stored form; 0 before it was saved or loaded
 
     /// Indexes over nodes; call index() after changing them.

@@ -30,7 +30,20 @@ expect_equal "$(json "$work/dump.json" "$group")" "$(json "$work/live.json" "$gr
 text=$(lab exec fabric-check routes --map "$work/map.fcm" "${ask[@]}")
 expect_match "$text" '52\.8' "the text"
 expect_exit 3 lab exec fabric-check routes --map "$work/map.fcm" --nodes 'node[01-12],node99' > /dev/null 2>&1
-expect_exit 4 lab exec fabric-check routes --map "$work/none.fcm" --nodes node01 > /dev/null 2>&1
+expect_exit 2 lab exec fabric-check routes --map "$work/none.fcm" --nodes node01 > /dev/null 2>&1
+expect_exit 2 lab exec fabric-check routes --topology "$work/none" --lfts "$work/lfts" --nodes node01 > /dev/null 2>&1
+expect_exit 2 lab exec fabric-check routes --map "$work/map.fcm" --lfts "$work/none" --nodes node01 > /dev/null 2>&1
+
+# --- what could be done, and who would have to
+lab fabric sminfo > "$work/sminfo" 2> /dev/null || fail "sminfo"
+master=$(sed -n 's/.*sm guid \(0x[0-9a-f]*\),.*/\1/p' "$work/sminfo")
+expect_equal "$(lab exec fabric-check map build -o "$work/sm.fcm" --json > "$work/built.json"; json "$work/built.json" 'int(d["subnet_manager"]["guid"], 16)')" \
+    "$((master))" "who runs the fabric"
+expect_equal "$(json "$work/built.json" 'd["subnet_manager"]["state"]')" 'master' "its state"
+expect_exit 1 lab exec fabric-check routes --map "$work/map.fcm" "${ask[@]}" --remedies --versus-lfts "$lab_tests/fabric/collapsed.lfts" --json > "$work/remedies.json"
+then='{o["name"]: o["then"]["imbalance"] for o in d["remedies"]["options"] if "then" in o}'
+expect_equal "$(json "$work/remedies.json" "$then")" '{"guid_routing_order": 1.0}' "remedies of the collapsed table"
+expect_equal "$(json "$work/remedies.json" '[d["versus"][0]["imbalance"], d["versus"][0]["differing_entries"]]')" '[3.0, 0]' "the same tables from a file"
 
 # --- a cable that the map has and that is out: one link less to spread over
 lab lfts default || fail "lfts default"
