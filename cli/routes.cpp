@@ -69,6 +69,16 @@ Result<Map> the_map(const Context &context, const Options &options, const Config
     return other ? std::move(other) : Result<Map>(named(other.error()));
 }
 
+/// The first of them, and how many there are more.
+std::string the_first(const std::vector<std::string> &all, const char *separator) {
+    constexpr std::size_t named = 20;
+    std::string out = all[0];
+    for (std::size_t i = 1; i < all.size() && i < named; ++i) {
+        out += separator + all[i];
+    }
+    return all.size() > named ? out + fmt::format("{}and {} more", separator, all.size() - named) : out;
+}
+
 /// The report of --job, where it is asked for.
 Result<nlohmann::ordered_json> job_report(const Options &options, const Config &config) {
     const auto job = parse_job_ref(*options.job);
@@ -93,15 +103,7 @@ Result<std::vector<Endpoint>> endpoints_of(const Map &map, const std::string &ho
     std::vector<std::string> missing;
     auto out = endpoints_by_name(map, *names, missing);
     if (!missing.empty()) {
-        constexpr std::size_t named = 20;
-        std::string message = missing[0];
-        for (std::size_t i = 1; i < missing.size() && i < named; ++i) {
-            message += "; " + missing[i];
-        }
-        if (missing.size() > named) {
-            message += fmt::format("; and {} more", missing.size() - named);
-        }
-        return Error{Errc::not_found, message};
+        return Error{Errc::not_found, the_first(missing, "; ")};
     }
     return out;
 }
@@ -117,12 +119,17 @@ Result<std::vector<Endpoint>> job_of(const Map &map, const Options &options, con
             return lids.error();
         }
         std::vector<Endpoint> out;
+        std::vector<std::string> strange;
         for (const std::uint16_t lid : *lids) {
-            const auto endpoint = endpoint_by_lid(map, lid);
-            if (!endpoint) {
-                return Error{Errc::not_found, fmt::format("LID {}: no port of the map has it", lid)};
+            if (const auto endpoint = endpoint_by_lid(map, lid)) {
+                out.push_back(*endpoint);
+            } else {
+                strange.push_back(std::to_string(lid));
             }
-            out.push_back(*endpoint);
+        }
+        if (!strange.empty()) {
+            return Error{Errc::not_found, fmt::format("LID {}: no port of the map has {}", the_first(strange, ", "),
+                                                      strange.size() == 1 ? "it" : "them")};
         }
         return out;
     }
@@ -140,15 +147,7 @@ int judge(const Map &map, const Options &options, const Config &config, const Qu
     }
     // Of a whole fabric, hosts without a route are among what is reported.
     if (!absent.empty() && (!options.all_hosts || none)) {
-        constexpr std::size_t named_at_most = 20;
-        std::string message = "in no forwarding table: " + absent[0];
-        for (std::size_t i = 1; i < absent.size() && i < named_at_most; ++i) {
-            message += ", " + absent[i];
-        }
-        if (absent.size() > named_at_most) {
-            message += fmt::format(" and {} more", absent.size() - named_at_most);
-        }
-        return fail(exit_status::no_answer, message);
+        return fail(exit_status::no_answer, "in no forwarding table: " + the_first(absent, ", "));
     }
     if (!routes.unreachable.empty()) {
         return exit_status::finding;
@@ -159,7 +158,7 @@ int judge(const Map &map, const Options &options, const Config &config, const Qu
 }
 
 /// The same question to each of the other engines' tables.
-Result<std::vector<Versus>> ask_others(const Map &map, const Options &options, const Query &query) {
+Result<std::vector<Versus>> ask_others(const Map &map, const Options &options, const Query &query, const Routes &now) {
     std::vector<Versus> out;
     std::vector<std::uint16_t> lids;
     for (const auto *endpoints : {&query.job, &query.services}) {
@@ -172,8 +171,11 @@ Result<std::vector<Versus>> ask_others(const Map &map, const Options &options, c
         if (!other) {
             return named(other.error());
         }
-        out.push_back({file, figures_of(*other, analyse(LftView(*other), query)), differing_entries(map, *other, lids),
-                       other->problems});
+        const Routes then = analyse(LftView(*other), query);
+        out.push_back({file, figures_of(*other, then), {}, differing_entries(map, *other, lids), other->problems});
+        if (now.worst >= 0) {
+            out.back().group = figures_of_same(*other, then, query, now.groups[static_cast<std::size_t>(now.worst)]);
+        }
     }
     return out;
 }
@@ -286,7 +288,7 @@ int run(const Context &context, const Options &options) {
         json["map"]["built"] = nullptr; // files do not say
     }
     if (!options.versus.empty()) {
-        const auto others = ask_others(*map, options, query);
+        const auto others = ask_others(*map, options, query, routes);
         if (!others) {
             return fail(exit_code(others.error().code), others.error().message);
         }

@@ -33,6 +33,24 @@ std::vector<const GroupPort *> minimal_ports(const Group &group) {
     return out;
 }
 
+std::vector<std::uint8_t> minimal_numbers(const Group &group) {
+    std::vector<std::uint8_t> out;
+    for (const GroupPort &port : group.ports)
+        if (port.minimal)
+            out.push_back(port.port);
+    return out;
+}
+
+void add_group(Figures &out, const Map &map, const Group &group) {
+    out.group = group_name(map, group);
+    out.used = group.used;
+    out.available = group.available;
+    out.lids = group.lids;
+    out.group_imbalance = group.imbalance;
+    for (const GroupPort &port : group.ports)
+        out.busiest_lids = std::max(out.busiest_lids, double(port.lids.size()));
+}
+
 /// What an even spread of so many items over these links makes of them.
 struct Even {
     unsigned used = 0;
@@ -105,7 +123,9 @@ private:
         }
         out.guids = deal_.guids();
         out.unknown_guids = static_cast<std::size_t>(std::count(out.guids.begin(), out.guids.end(), 0));
-        out.then = figures_of(map_, with(deal_.first_in_turn()));
+        const Routes then = with(deal_.first_in_turn());
+        out.then = figures_of(map_, then);
+        out.group = figures_of_same(map_, then, query_, routes_.groups[std::size_t(routes_.worst)]);
     }
 
     void scatter(Scatter &out) const {
@@ -154,15 +174,24 @@ Figures figures_of(const Map &map, const Routes &routes) {
     out.unreachable = routes.unreachable.size();
     if (routes.worst < 0)
         return out;
-    const Group &worst = routes.groups[std::size_t(routes.worst)];
-    out.group = group_name(map, worst);
-    out.used = worst.used;
-    out.available = worst.available;
-    out.lids = worst.lids;
-    out.group_imbalance = worst.imbalance;
-    for (const GroupPort &port : worst.ports)
-        out.busiest_lids = std::max(out.busiest_lids, double(port.lids.size()));
+    add_group(out, map, routes.groups[std::size_t(routes.worst)]);
     out.ceiling_gib_s = routes.ceiling.gib_s;
+    return out;
+}
+
+Figures figures_of_same(const Map &map, const Routes &routes, const Query &query, const Group &like) {
+    Figures out;
+    out.imbalance = routes.imbalance;
+    out.unreachable = routes.unreachable.size();
+    const auto same = std::find_if(routes.groups.begin(), routes.groups.end(), [&like](const Group &group) {
+        return group.node == like.node && group.direction == like.direction && group.rail == like.rail &&
+               minimal_numbers(group) == minimal_numbers(like);
+    });
+    if (same == routes.groups.end())
+        return out;
+    add_group(out, map, *same);
+    for (const GroupPort &port : same->ports)
+        out.ceiling_gib_s += port.lids.empty() ? 0 : ceiling_of(port.rate, query);
     return out;
 }
 

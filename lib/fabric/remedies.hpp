@@ -26,6 +26,8 @@ struct Figures {
     std::size_t unreachable = 0;
 };
 Figures figures_of(const Map &map, const Routes &routes);
+/// The same, but of the group that goes the same way as `like` does in other tables. Without a group where none does.
+Figures figures_of_same(const Map &map, const Routes &routes, const Query &query, const Group &like);
 
 /// The imbalances of many tries.
 struct Distribution {
@@ -51,6 +53,7 @@ struct RoutingOrder {
     std::vector<std::uint64_t> guids; ///< port GUIDs in the file's order; 0 where the map has none
     std::size_t unknown_guids = 0;
     Figures then;
+    Figures group; ///< then, of the group that is the worst now
 };
 
 struct Scatter {

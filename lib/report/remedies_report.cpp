@@ -39,6 +39,15 @@ ordered_json figures_json(const Figures &outcome) {
     return out;
 }
 
+/// Of the group that is the worst now; null where the others have none that goes its way.
+ordered_json same_group_json(const Figures &group) {
+    if (group.group.empty())
+        return nullptr;
+    ordered_json out = figures_json(group)["worst"];
+    out["ceiling_gib_s"] = rounded(group.ceiling_gib_s);
+    return out;
+}
+
 ordered_json distribution_json(const Distribution &all) {
     return {{"runs", all.runs},  {"min", rounded(all.min)}, {"median", rounded(all.median)},
             {"p90", rounded(all.p90)}, {"max", rounded(all.max)}, {"better_than_now", rounded(all.better)}};
@@ -123,6 +132,7 @@ ordered_json order_json(const RoutingOrder &order) {
     if (!order.not_evaluated.empty())
         return out;
     out["then"] = figures_json(order.then);
+    out["same_group"] = same_group_json(order.group);
     out["guids"] = ordered_json::array();
     if (order.guids.size() <= guids_listed)
         for (const std::uint64_t guid : order.guids)
@@ -261,6 +271,7 @@ ordered_json versus_json(const std::vector<Versus> &others) {
     ordered_json out = ordered_json::array();
     for (const Versus &other : others) {
         ordered_json one = figures_json(other.figures);
+        one["same_group"] = same_group_json(other.group);
         one["file"] = other.file;
         one["differing_entries"] = other.differing;
         one["problems"] = ordered_json::array();

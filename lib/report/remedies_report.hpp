@@ -22,6 +22,7 @@ nlohmann::ordered_json remedies_json(const fabric::Map &map, const fabric::Remed
 struct Versus {
     std::string file;
     fabric::Figures figures;
+    fabric::Figures group;     ///< of the group that is the worst of the tables at hand; without one where there is none
     std::size_t differing = 0; ///< entries for the LIDs of the question that are not as in the tables at hand
     std::vector<Problem> problems;
 };

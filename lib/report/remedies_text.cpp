@@ -20,7 +20,7 @@ using odd_json::list;
 using odd_json::number;
 using odd_json::text;
 
-constexpr std::size_t nodes_shown = 200;
+constexpr std::size_t nodes_shown = 60;
 constexpr std::size_t file_shown = 36;
 
 struct Style {
@@ -47,12 +47,18 @@ public:
                          worst.is_object() ? fmt::format("{:.2f}", number(worst, "imbalance")) : "-", links(worst),
                          busiest(worst), ceiling(outcome), group});
     }
+    /// Under a row whose worst group is another: what becomes of the one that is the worst now.
+    void same_group_row(const ordered_json &outcome, const ordered_json &group) {
+        if (group.is_object() && text(group, "name") != text(at(outcome, "worst"), "name"))
+            rows_.push_back({"  there, the group above", "", fmt::format("{:.2f}", number(group, "imbalance")), links(group),
+                             busiest(group), ceiling(group), ""});
+    }
     /// Of the worst group alone, spread evenly.
     void even_row(const std::string &what, const ordered_json &step) {
         rows_.push_back({what, "-", "1.00", links(step), busiest(step), ceiling(step), ""});
     }
     void spread_row(const std::string &what, const ordered_json &all) {
-        rows_.push_back({what, fmt::format("{:.2f}", number(all, "median")), "-", "-", "-", "-",
+        rows_.push_back({what, fmt::format("{:.2f}", number(all, "median")),
                          fmt::format("{:.2f}-{:.2f}, 90 % <= {:.2f}, {:.0f} % better", number(all, "min"),
                                      number(all, "max"), number(all, "p90"), 100 * number(all, "better_than_now"))});
     }
@@ -62,7 +68,8 @@ public:
         for (std::size_t c = 0; c < heads.size(); ++c) {
             width.push_back(heads[c].size());
             for (const auto &row : rows_)
-                width.back() = std::max(width.back(), row[c].size());
+                if (row.size() == heads.size())
+                    width.back() = std::max(width.back(), row[c].size());
         }
         std::string out = line(heads, width, columns);
         for (const auto &row : rows_)
@@ -84,6 +91,8 @@ private:
     }
     static std::string line(const std::vector<std::string> &row, const std::vector<std::size_t> &width, std::size_t columns) {
         std::string out = fmt::format("  {:<{}}", row[0], width[0]);
+        if (row.size() == 3) // no columns beyond the imbalance, but words
+            return out + fmt::format("  {:>{}}  {}\n", row[1], width[1], row[2]);
         for (std::size_t c = 1; c + 1 < row.size(); ++c)
             out += fmt::format("  {:>{}}", row[c], width[c]);
         const std::size_t room = columns > out.size() + 2 ? columns - out.size() - 2 : 0;
@@ -133,8 +142,10 @@ Table table_of(const ordered_json &remedies) {
     table.row("now", at(remedies, "now"));
     if (const ordered_json &nodes = option(remedies, "other_nodes"); evaluated(nodes))
         table.row("other nodes, best tried", at(nodes, "then"));
-    if (const ordered_json &order = option(remedies, "guid_routing_order"); evaluated(order))
+    if (const ordered_json &order = option(remedies, "guid_routing_order"); evaluated(order)) {
         table.row("guid_routing_order", at(order, "then"));
+        table.same_group_row(at(order, "then"), at(order, "same_group"));
+    }
     if (const ordered_json &scatter = option(remedies, "scatter"); evaluated(scatter)) {
         table.spread_row("scatter, as opensm draws", at(scatter, "least_used"));
         table.spread_row("scatter, each LID by lot", at(scatter, "by_lot"));
@@ -243,6 +254,7 @@ std::string versus_text(const ordered_json &routes, bool colour, std::size_t col
     for (const ordered_json &other : others) {
         const std::string name = end_of(text(other, "file"));
         table.row(name, other);
+        table.same_group_row(other, at(other, "same_group"));
         const double differing = number(other, "differing_entries");
         notes += wrapped(differing == 0 ? fmt::format("{} has the same entries for these LIDs.", name)
                                         : fmt::format("{} differs in {} entries for these LIDs.", name,

@@ -46,6 +46,17 @@ TEST_F(Collapsed, TheRoutingOrderUsesAllLinks) {
     EXPECT_EQ(order.unknown_guids, 0U);
 }
 
+TEST_F(Collapsed, TheWorstGroupOfNowIsFoundAgainInOtherTables) {
+    const Routes routes = now();
+    const Figures same = evaluate().routing_order.group;
+    EXPECT_EQ(same.group, "SwitchB>SwitchA");
+    EXPECT_EQ(same.used, 8U);
+    EXPECT_EQ(same.busiest_lids, 2);
+    EXPECT_NEAR(same.ceiling_gib_s, 180.8, 1e-9);
+    query.services.clear();
+    EXPECT_EQ(figures_of_same(map, now(), query, worst(routes)).group, "") << "nobody goes there any more";
+}
+
 TEST_F(Collapsed, PortGuidsThatTheMapLacksAreCounted) {
     map.nodes[map.by_lid(5)].ports[1].guid = 0;
     map.index();

@@ -201,10 +201,14 @@ TEST_F(RemediesReport, RemediesAreLabelledUnderAdaptiveRouting) {
 
 TEST_F(RemediesReport, OthersStandBesideTheseTables) {
     ordered_json routes = json();
-    Versus other{"/dumps/updn/opensm-lfts.dump", {}, 10, {{"x:3", "", "odd line"}}};
+    Versus other{"/dumps/updn/opensm-lfts.dump", {}, {}, 10, {{"x:3", "", "odd line"}}};
     other.figures.imbalance = 1.5;
     other.figures.group = "SwitchA>SwitchB";
     other.figures.unreachable = 2;
+    other.group.group = "SwitchB>SwitchA";
+    other.group.used = 5;
+    other.group.available = 8;
+    other.group.busiest_lids = 4;
     routes["versus"] = versus_json({other});
     EXPECT_EQ(routes["versus"][0]["file"], "/dumps/updn/opensm-lfts.dump");
     EXPECT_EQ(routes["versus"][0]["differing_entries"], 10);
@@ -213,6 +217,7 @@ TEST_F(RemediesReport, OthersStandBesideTheseTables) {
     EXPECT_THAT(shown, HasSubstr("  these tables                       3.00     3.00  3 of 8   6 LIDs   67.8  SwitchB>SwitchA\n"));
     EXPECT_THAT(shown, HasSubstr("  /dumps/updn/opensm-lfts.dump       1.50"));
     EXPECT_THAT(shown, HasSubstr("SwitchA>SwitchB; 2 LIDs unreachable\n"));
+    EXPECT_THAT(shown, ::testing::ContainsRegex("    there, the group above +1.00  5 of 8   4 LIDs    0.0\n"));
     EXPECT_THAT(shown, HasSubstr("differs in 10 entries"));
     EXPECT_THAT(shown, HasSubstr("warning: x:3: odd line\n"));
     EXPECT_THAT(routes_text(routes, false), HasSubstr("These tables and others\n")) << "a part of the whole text";
@@ -220,7 +225,7 @@ TEST_F(RemediesReport, OthersStandBesideTheseTables) {
 
 TEST_F(RemediesReport, TheSameTablesAreSaidToBeTheSame) {
     ordered_json routes = json();
-    routes["versus"] = versus_json({{"f", {}, 0, {}}});
+    routes["versus"] = versus_json({{"f", {}, {}, 0, {}}});
     EXPECT_THAT(versus_text(routes, false), HasSubstr("f has the same entries for these LIDs.\n"));
 }
 
