@@ -123,6 +123,7 @@ private:
         if (members.empty())
             return;
         std::vector<unsigned> residues;
+        residues.reserve(members.size());
         for (const auto &[residue, n] : members)
             residues.push_back(residue);
         consider(which, modulus, residues, all, all);

@@ -65,6 +65,7 @@ public:
     }
     std::vector<std::size_t> neighbours_from(std::size_t start) const {
         std::vector<std::size_t> out;
+        out.reserve(size_);
         for (std::size_t i = 0; i < size_; ++i)
             out.push_back((start + i) % pool_.size());
         return out;
@@ -87,6 +88,7 @@ public:
     }
     std::vector<std::string> names(const std::vector<std::size_t> &set) const {
         std::vector<std::string> out;
+        out.reserve(set.size());
         for (const std::size_t i : set)
             out.push_back(pool_[i].ports[0].name);
         return out;
@@ -146,6 +148,7 @@ OtherNodes try_other_nodes(const Map &map, const Query &query, double now, const
     std::vector<std::size_t> starts = sets.leaf_starts();
     while (starts.size() > options.compact_sets)
         starts.erase(starts.begin() + std::ptrdiff_t(lots.below(starts.size())));
+    tries.reserve(starts.size() + options.random_sets);
     for (const std::size_t start : starts)
         tries.emplace_back(sets.neighbours_from(start), true);
     for (std::size_t i = 0; i < options.random_sets; ++i)

@@ -30,10 +30,13 @@ std::string word_before(std::string_view line, std::size_t at) {
 std::string quoted_after(std::string_view line, std::size_t at) {
     line.remove_prefix(at);
     const std::size_t begin = line.find('\'');
-    const std::size_t end = begin == std::string_view::npos ? begin : line.find('\'', begin + 1);
-    if (end == std::string_view::npos || end - begin - 1 > longest_word)
+    if (begin == std::string_view::npos)
         return {};
-    return printable(line.substr(begin + 1, end - begin - 1));
+    line.remove_prefix(begin + 1);
+    const std::size_t end = line.find('\'');
+    if (end == std::string_view::npos || end > longest_word)
+        return {};
+    return printable(line.substr(0, end));
 }
 
 /// "Nov 29 19:50:26 094436" of "Nov 29 19:50:26 094436 [2A4F56C0] 0x01 -> ...".

@@ -55,12 +55,12 @@ ordered_json distribution_json(const Distribution &all) {
 
 /// A remedy's head: whether it was evaluated, what it changes, whose it is.
 ordered_json head(const char *name, const std::string &not_evaluated, const std::string &what, const char *needs,
-                  std::vector<std::string> caveats) {
+                  const std::vector<std::string> &caveats) {
     ordered_json out = {{"name", name}, {"evaluated", not_evaluated.empty()}};
     out["why_not"] = not_evaluated.empty() ? ordered_json() : ordered_json(not_evaluated);
     out["what"] = what;
     out["needs"] = needs;
-    out["caveats"] = std::move(caveats);
+    out["caveats"] = caveats;
     return out;
 }
 
@@ -128,7 +128,7 @@ ordered_json order_json(const RoutingOrder &order) {
     ordered_json out = head("guid_routing_order", order.not_evaluated,
                             "the port GUIDs of the job, then of its services, first in opensm's file of that name, so that "
                             "each group's links are dealt to them in turn",
-                            sm_owner, std::move(caveats));
+                            sm_owner, caveats);
     if (!order.not_evaluated.empty())
         return out;
     out["then"] = figures_json(order.then);
