@@ -34,7 +34,7 @@ std::string quoted_after(std::string_view line, std::size_t at) {
         return {};
     line.remove_prefix(begin + 1);
     const std::size_t end = line.find('\'');
-    if (end == std::string_view::npos || end > longest_word)
+    if (end > longest_word) // or none
         return {};
     return printable(line.substr(0, end));
 }
@@ -42,7 +42,7 @@ std::string quoted_after(std::string_view line, std::size_t at) {
 /// "Nov 29 19:50:26 094436" of "Nov 29 19:50:26 094436 [2A4F56C0] 0x01 -> ...".
 std::string time_of(std::string_view line) {
     const std::size_t bracket = line.find(" [");
-    return bracket == std::string_view::npos || bracket > longest_word ? std::string() : printable(trim(line.substr(0, bracket)));
+    return bracket > longest_word ? std::string() : printable(trim(line.substr(0, bracket)));
 }
 
 /// "ERR AB2B: ..." of a routing engine: the code's first letters name the source file.
