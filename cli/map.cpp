@@ -8,6 +8,7 @@
 #include "fabric/import.hpp"
 #include "fabric/map.hpp"
 #include "record/spool.hpp"
+#include "report/remedies_report.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -161,6 +162,7 @@ int show(const fabric::Map &map, const std::string &file, bool json) {
         out["others"] = counts.others;
         out["links"] = {{"hosts", counts.host_links}, {"others", counts.other_links}, {"switches", counts.switch_links}};
         out["adaptive_routing"] = to_string(map.adaptive_routing());
+        out["subnet_manager"] = subnet_manager_json(map);
         out["problems"] = nlohmann::ordered_json::array();
         for (const Problem &problem : problems)
             out["problems"].push_back({{"where", problem.where}, {"reason", problem.reason}});
@@ -178,6 +180,8 @@ int show(const fabric::Map &map, const std::string &file, bool json) {
     fmt::print("links:            {} to hosts, {}{} between switches\n", counts.host_links,
                counts.other_links ? fmt::format("{} to other nodes, ", counts.other_links) : "", counts.switch_links);
     fmt::print("adaptive routing: {}\n", to_string(map.adaptive_routing()));
+    if (map.subnet_manager())
+        fmt::print("subnet manager:   {}\n", subnet_manager_words(subnet_manager_json(map)));
     show_problems(problems);
     return status;
 }

@@ -6,13 +6,20 @@
 #include "command.hpp"
 #include "config/config.hpp"
 #include "fabric/import.hpp"
+#include "fabric/lid_list.hpp"
+#include "fabric/other_tables.hpp"
+#include "fabric/remedies.hpp"
 #include "fabric/routes.hpp"
+#include "fabric/sm_log.hpp"
+#include "fabric/uplinks.hpp"
+#include "progress.hpp"
+#include "record/spool.hpp"
 #include "report/find_report.hpp"
 #include "report/odd_json.hpp"
+#include "report/remedies_report.hpp"
 #include "report/report.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <iostream>
 #include <memory>
@@ -26,7 +33,6 @@ namespace {
 
 using namespace fabric;
 
-constexpr std::size_t lid_file_limit = 1 << 20;
 constexpr std::int64_t second_ns = 1000000000;
 
 struct Options {
@@ -34,78 +40,47 @@ struct Options {
     bool all_hosts = false;
     int restart = -1;
     std::optional<std::string> from;
-    std::vector<std::string> topology, lfts;
+    std::vector<std::string> topology, lfts, versus;
+    std::string sm_log;
+    bool remedies = false;
     double rate_per_node = 0, payload_ceiling = 0;
 };
 
-std::string map_path(const Context &context, const Config &config) {
-    return context.map_file.empty() ? config.spool + "/map/map.fcm" : context.map_file;
+/// Files named on the command line that are not there, or cannot be read, are the command line's fault.
+Error named(const Error &error) {
+    return error.code == Errc::malformed ? error : Error{Errc::usage, error.message};
 }
 
 Result<Map> the_map(const Context &context, const Options &options, const Config &config) {
-    if (!options.topology.empty() || !options.lfts.empty()) {
-        if (options.topology.empty() || options.lfts.empty()) {
-            return Error{Errc::usage, "--topology and --lfts belong together: links from the one, routes from the other"};
+    if (!options.topology.empty()) {
+        if (options.lfts.empty()) {
+            return Error{Errc::usage, "--topology has no routes: name their file with --lfts"};
         }
         if (!context.map_file.empty()) {
             return Error{Errc::usage, "--map and --topology exclude each other"};
         }
         auto map = import_files(options.topology, options.lfts);
-        if (!map && map.error().code == Errc::not_found) {
-            return Error{Errc::usage, map.error().message};
-        }
         if (!map) {
-            return map.error();
+            return named(map.error());
         }
         return open_draft(*map, options.topology.front());
     }
-    auto map = load_map(map_path(context, config));
-    if (!map && map.error().code == Errc::not_found) {
-        return Error{Errc::unavailable, map.error().message + "; build a map with: fabric-check map build"};
+    auto map = open_map(context, config);
+    if (!map || options.lfts.empty()) {
+        return map;
     }
-    return map;
+    auto other = with_tables(*map, options.lfts);
+    return other ? std::move(other) : Result<Map>(named(other.error()));
 }
 
-/// "5", "0x1f", "5-9", separated by blanks, commas or lines; # begins a comment.
-Result<std::vector<std::uint16_t>> parse_lids(const std::string &text, const std::string &name) {
-    std::vector<std::uint16_t> out;
-    std::size_t number = 0;
-    for (const std::string_view line : split(text, '\n')) {
-        ++number;
-        std::string plain(line.substr(0, line.find('#')));
-        std::replace_if(plain.begin(), plain.end(), [](char c) { return c == ',' || c == '\t' || c == '\r'; }, ' ');
-        for (const std::string_view word : split(plain, ' ')) {
-            if (word.empty()) {
-                continue;
-            }
-            const auto lid = [](std::string_view digits) {
-                return parse_u64(digits, digits.starts_with("0x") ? 16 : 10);
-            };
-            const std::size_t dash = word.find('-');
-            const auto first = lid(word.substr(0, dash));
-            const auto last = dash == std::string_view::npos ? first : lid(word.substr(dash + 1));
-            if (!first || !last || *first == 0 || *last >= 0xc000 || *first > *last) {
-                return Error{Errc::usage, fmt::format("{}:{}: '{}' is no LID; valid are 1 to 49151, ranges as 5-9", name,
-                                                      number, printable(word))};
-            }
-            for (std::uint64_t each = *first; each <= *last; ++each) {
-                out.push_back(std::uint16_t(each));
-            }
-        }
+/// The first of them, and how many there are more.
+std::string the_first(const std::vector<std::string> &all, const char *separator) {
+    constexpr std::size_t named = 20;
+    std::string out = all[0];
+    for (std::size_t i = 1; i < all.size() && i < named; ++i) {
+        out += separator + all[i];
     }
-    if (out.empty()) {
-        return Error{Errc::usage, name + ": no LID in it"};
-    }
-    return out;
-}
-
-Result<std::vector<std::uint16_t>> read_lids(const std::string &argument) {
-    if (argument.find_first_not_of("0123456789abcdefxABCDEFX,- ") == std::string::npos &&
-        ::access(argument.c_str(), F_OK) != 0) {
-        return parse_lids(argument, "--lids");
-    }
-    const auto text = read_file(argument, lid_file_limit);
-    return text ? parse_lids(*text, argument) : Result<std::vector<std::uint16_t>>(Error{Errc::usage, text.error().message});
+    return all.size() > named ? out + fmt::format("{}and {} more", separator, all.size() - named) : out;
 }
 
 /// The report of --job, where it is asked for.
@@ -132,15 +107,7 @@ Result<std::vector<Endpoint>> endpoints_of(const Map &map, const std::string &ho
     std::vector<std::string> missing;
     auto out = endpoints_by_name(map, *names, missing);
     if (!missing.empty()) {
-        constexpr std::size_t named = 20;
-        std::string message = missing[0];
-        for (std::size_t i = 1; i < missing.size() && i < named; ++i) {
-            message += "; " + missing[i];
-        }
-        if (missing.size() > named) {
-            message += fmt::format("; and {} more", missing.size() - named);
-        }
-        return Error{Errc::not_found, message};
+        return Error{Errc::not_found, the_first(missing, "; ")};
     }
     return out;
 }
@@ -151,17 +118,22 @@ Result<std::vector<Endpoint>> job_of(const Map &map, const Options &options, con
         return all.empty() ? Result<std::vector<Endpoint>>(Error{Errc::not_found, "no host with a LID in the map"}) : all;
     }
     if (options.lids) {
-        const auto lids = read_lids(*options.lids);
+        const auto lids = read_lid_list(*options.lids);
         if (!lids) {
             return lids.error();
         }
         std::vector<Endpoint> out;
+        std::vector<std::string> strange;
         for (const std::uint16_t lid : *lids) {
-            const auto endpoint = endpoint_by_lid(map, lid);
-            if (!endpoint) {
-                return Error{Errc::not_found, fmt::format("LID {}: no port of the map has it", lid)};
+            if (const auto endpoint = endpoint_by_lid(map, lid)) {
+                out.push_back(*endpoint);
+            } else {
+                strange.push_back(std::to_string(lid));
             }
-            out.push_back(*endpoint);
+        }
+        if (!strange.empty()) {
+            return Error{Errc::not_found, fmt::format("LID {}: no port of the map has {}", the_first(strange, ", "),
+                                                      strange.size() == 1 ? "it" : "them")};
         }
         return out;
     }
@@ -171,30 +143,15 @@ Result<std::vector<Endpoint>> job_of(const Map &map, const Options &options, con
     return endpoints_of(map, *options.nodes);
 }
 
-/// LIDs of the job no switch has an entry for.
-std::vector<std::string> in_no_table(const Map &map, const std::vector<Endpoint> &endpoints) {
-    std::vector<std::string> out;
-    for (const Endpoint &endpoint : endpoints) {
-        bool known = false;
-        for (const MapNode &node : map.nodes()) {
-            const auto table = node.lft();
-            known = known || (endpoint.lid < table.size() && table[endpoint.lid] != no_route);
-        }
-        if (!known) {
-            out.push_back(fmt::format("LID {} ({})", endpoint.lid, endpoint.name));
-        }
-    }
-    return out;
-}
-
 int judge(const Map &map, const Options &options, const Config &config, const Query &query, const Routes &routes) {
-    const auto absent = in_no_table(map, query.job);
-    if (!absent.empty() && (options.lids || absent.size() == query.job.size())) {
-        std::string message = "in no forwarding table: ";
-        for (std::size_t i = 0; i < absent.size() && i < 20; ++i) {
-            message += (i ? ", " : "") + absent[i];
-        }
-        return fail(exit_status::no_answer, message);
+    auto absent = in_no_table(map, query.job);
+    const bool none = absent.size() == query.job.size();
+    for (auto &each : in_no_table(map, query.services)) {
+        absent.push_back(std::move(each));
+    }
+    // Of a whole fabric, hosts without a route are among what is reported.
+    if (!absent.empty() && (!options.all_hosts || none)) {
+        return fail(exit_status::no_answer, "in no forwarding table: " + the_first(absent, ", "));
     }
     if (!routes.unreachable.empty()) {
         return exit_status::finding;
@@ -202,6 +159,64 @@ int judge(const Map &map, const Options &options, const Config &config, const Qu
     // Under adaptive routing the tables alone never judge.
     const bool judged = map.adaptive_routing() != AdaptiveRouting::on;
     return judged && routes.imbalance > config.thresholds.imbalance ? exit_status::finding : exit_status::done;
+}
+
+/// The same question to each of the other engines' tables.
+Result<std::vector<Versus>> ask_others(const Map &map, const Options &options, const Query &query, const Routes &now) {
+    std::vector<Versus> out;
+    std::vector<std::uint16_t> lids;
+    for (const auto *endpoints : {&query.job, &query.services}) {
+        for (const Endpoint &endpoint : *endpoints) {
+            lids.push_back(endpoint.lid);
+        }
+    }
+    for (const std::string &file : options.versus) {
+        const auto other = with_tables(map, {file});
+        if (!other) {
+            return named(other.error());
+        }
+        const Routes then = analyse(LftView(*other), query);
+        out.push_back({file, figures_of(*other, then), {}, differing_entries(map, *other, lids), other->problems()});
+        if (now.worst >= 0) {
+            out.back().group = figures_of_same(*other, then, query, now.groups[static_cast<std::size_t>(now.worst)]);
+        }
+    }
+    return out;
+}
+
+Result<std::optional<SmLog>> the_sm_log(const Options &options) {
+    if (options.sm_log.empty()) {
+        return std::optional<SmLog>();
+    }
+    const auto text = read_file(options.sm_log, std::size_t{1} << 30);
+    if (!text) {
+        return named(text.error());
+    }
+    auto log = parse_sm_log(*text, options.sm_log);
+    return log ? Result<std::optional<SmLog>>(std::move(*log)) : Result<std::optional<SmLog>>(log.error());
+}
+
+void add_remedies(nlohmann::ordered_json &json, const Map &map, const Query &query, const Routes &routes,
+                  const std::optional<SmLog> &log) {
+    Progress progress("looking for remedies");
+    RemedyOptions options;
+    options.progress = [&progress](std::string_view what, std::size_t done, std::size_t total) {
+        progress.report(what, done, total);
+    };
+    json["remedies"] = remedies_json(map, evaluate_remedies(map, query, routes, options), tiers_of(map), log);
+}
+
+Query question(const Options &options, const Config &config) {
+    Query query;
+    query.rate_per_node_gib_s = options.rate_per_node;
+    query.flat_ceiling_gib_s = options.payload_ceiling;
+    query.ceilings = default_payload_ceilings();
+    for (const auto &[kind, ceiling] : config.payload_ceilings) {
+        query.ceilings[kind] = ceiling;
+    }
+    query.want_sources = false;
+    query.rails_apart = !options.all_hosts; // the tables' own balance, whoever may call himself what
+    return query;
 }
 
 int run(const Context &context, const Options &options) {
@@ -218,6 +233,13 @@ int run(const Context &context, const Options &options) {
     if (options.restart >= 0 && !options.job) {
         return fail(exit_status::usage, "--restart chooses the run of a job: it needs --job");
     }
+    if (!options.sm_log.empty() && !options.remedies) {
+        return fail(exit_status::usage, "--sm-log tells what a distribution may come from: it needs --remedies");
+    }
+    const auto log = the_sm_log(options);
+    if (!log) {
+        return fail(exit_code(log.error().code), log.error().message);
+    }
     nlohmann::ordered_json report;
     if (options.job) {
         auto found = job_report(options, *config);
@@ -233,7 +255,7 @@ int run(const Context &context, const Options &options) {
     if (config->adaptive_routing != "auto") {
         map->assume_adaptive_routing(config->adaptive_routing == "on" ? AdaptiveRouting::on : AdaptiveRouting::off);
     }
-    Query query;
+    Query query = question(options, *config);
     auto job = job_of(*map, options, report);
     if (!job) {
         return fail(exit_code(job.error().code), job.error().message);
@@ -251,20 +273,11 @@ int run(const Context &context, const Options &options) {
         }
         query.services = std::move(*services);
     }
-    query.rate_per_node_gib_s = options.rate_per_node;
-    query.flat_ceiling_gib_s = options.payload_ceiling;
-    query.ceilings = default_payload_ceilings();
-    for (const auto &[kind, ceiling] : config->payload_ceilings) {
-        query.ceilings[kind] = ceiling;
-    }
-    query.want_sources = false;
-    query.rails_apart = !options.all_hosts; // the tables' own balance, whoever may call himself what
-
     const LftView lfts(*map);
+    query.want_shapes = query.want_lids = query.job.size() <= shape_limit;
     Routes routes = analyse(lfts, query);
-    if (query.job.size() <= shape_limit) {
-        routes.shapes = shape_loads(lfts, query);
-    } else {
+    query.want_shapes = false;
+    if (!routes.shapes) {
         routes.warnings.push_back(fmt::format("no link loads by shape: more than {} LIDs", shape_limit));
     }
     for (const Problem &problem : map->problems()) {
@@ -272,12 +285,22 @@ int run(const Context &context, const Options &options) {
     }
     nlohmann::ordered_json json = routes_json(*map, routes, query);
     if (options.topology.empty()) {
-        json["map"]["file"] = map_path(context, *config);
-        if (map->built_ns() > 0) {
+        json["map"]["file"] = context.map_file.empty() ? SpoolLayout{config->spool}.map_file() : context.map_file;
+        if (options.lfts.empty() && map->built_ns() > 0) {
             json["map"]["age_s"] = std::max<std::int64_t>(0, wall_ns() - map->built_ns()) / second_ns;
         }
     } else {
         json["map"]["built"] = nullptr; // files do not say
+    }
+    if (!options.versus.empty()) {
+        const auto others = ask_others(*map, options, query, routes);
+        if (!others) {
+            return fail(exit_code(others.error().code), others.error().message);
+        }
+        json["versus"] = versus_json(*others);
+    }
+    if (options.remedies) {
+        add_remedies(json, *map, query, routes, *log);
     }
     if (options.job) {
         json["job"] = *options.job;
@@ -289,18 +312,6 @@ int run(const Context &context, const Options &options) {
         std::cout << routes_text(json, use_colour(STDOUT_FILENO), text_columns(STDOUT_FILENO), options.job.has_value());
     }
     return judge(*map, options, *config, query, routes);
-}
-
-/// Finite and more than nothing.
-CLI::Validator above_zero() {
-    return CLI::Validator(
-        [](std::string &text) {
-            double value = 0;
-            const bool number = CLI::detail::lexical_cast(text, value);
-            return number && std::isfinite(value) && value > 0 ? std::string()
-                                                               : printable(text) + ": must be a number above 0";
-        },
-        "");
 }
 
 } // namespace
@@ -327,16 +338,26 @@ void add_routes(CLI::App &app, Context &context) {
         ->type_name("N");
     command->add_option("--topology", options->topology, "ibnetdiscover output instead of a map; may be repeated")
         ->type_name("FILE");
-    command->add_option("--lfts", options->lfts, "opensm-lfts.dump, dump_fts, ibroute or .fdbs files for --topology")
+    command
+        ->add_option("--lfts", options->lfts,
+                     "opensm-lfts.dump, dump_fts, ibroute or .fdbs files: the routes for --topology, or instead of the map's")
+        ->type_name("FILE");
+    command
+        ->add_option("--versus-lfts", options->versus,
+                     "Tables of another engine, as --lfts takes them, to compare with; may be repeated")
+        ->type_name("FILE");
+    command->add_flag("--remedies", options->remedies,
+                      "What could be done: other nodes, routing order, scatter, more links, LMC; and what it may come from");
+    command->add_option("--sm-log", options->sm_log, "Log of the subnet manager, for --remedies: did an engine fall back?")
         ->type_name("FILE");
     command->add_option("--rate-per-node", options->rate_per_node, "Predict the throughput when each node moves this, GiB/s")
         ->type_name("GIB_S")
-        ->check(above_zero());
+        ->check(positive_number());
     command
         ->add_option("--payload-ceiling", options->payload_ceiling,
                      "What one link carries, GiB/s (default: payload_ceilings of the configuration, by the link's rate)")
         ->type_name("GIB_S")
-        ->check(above_zero());
+        ->check(positive_number());
     command->callback([&context, options] { context.exit_code = run(context, *options); });
 }
 

@@ -160,6 +160,7 @@ Result<MapDraft> discover(const Config &config, const Progress &progress, const 
     if (!transport)
         return transport.error();
     mad::Engine engine(**transport, mad::engine_options(config.mad));
+    ask_subnet_manager(engine, *map); // answered in the same run
     read_tables(engine, *map, Deadline::never(), progress);
     map->adaptive_routing = adaptive_routing_of(config, map->adaptive_routing);
     map->index();

@@ -42,6 +42,9 @@ void read_tables(mad::Engine &engine, MapDraft &map, Deadline deadline, const Pr
 /// run(). A switch that refuses the vendor's attribute has none; one that is silent is unknown. `result` becomes on if
 /// any is on, else unknown if any is, else off; for no switches at all it is off. It must outlive the run.
 void ask_adaptive_routing(mad::Engine &engine, const std::vector<std::uint16_t> &switches, AdaptiveRouting &result);
+/// Asks who the master subnet manager is, through `engine`'s next run(): the MasterSMLID of a switch tells where it is, and
+/// it tells about itself. Fills map.subnet_manager; silence leaves it empty and is a problem of the map.
+void ask_subnet_manager(mad::Engine &engine, MapDraft &map);
 /// The configuration's word over what was detected: "on", "off", or "auto".
 AdaptiveRouting adaptive_routing_of(const Config &config, AdaptiveRouting detected);
 

@@ -23,6 +23,9 @@ Result<MapDraft> import_fabric(const std::vector<std::string> &files);
 /// table files the map has none, and says nothing of it.
 Result<MapDraft> import_files(const std::vector<std::string> &topology, const std::vector<std::string> &tables);
 
+/// import_tables() of files, read in blocks. Errors also as import_fabric()'s; what is no forwarding table is malformed.
+Status import_table_files(MapDraft &map, const std::vector<std::string> &files);
+
 /// A file's name, as messages quote it, and its content.
 struct TextFile {
     std::string name;

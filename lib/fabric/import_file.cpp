@@ -192,6 +192,15 @@ Result<MapDraft> import_topology(const std::vector<TextFile> &files) {
     return reader.finish();
 }
 
+/// What a reader of tables found; an error when nothing.
+static Status finished(TableReader &reader, const MapDraft &map, const std::string &name) {
+    if (reader.entries() == 0)
+        return Error{Errc::malformed, fmt::format("{}: no forwarding table of this fabric in it{}", name,
+                                                  map.problems.empty() ? "" : "; " + map.problems.back().reason)};
+    reader.finish();
+    return {};
+}
+
 Status import_tables(MapDraft &map, const std::vector<TextFile> &files) {
     TableReader reader(map);
     for (const TextFile &file : files) {
@@ -199,12 +208,24 @@ Status import_tables(MapDraft &map, const std::vector<TextFile> &files) {
         reader.block(file.text);
         reader.end();
     }
-    if (reader.entries() == 0)
-        return Error{Errc::malformed,
-                     fmt::format("{}: no forwarding table of this fabric in it{}", files.empty() ? "tables" : files[0].name,
-                                 map.problems.empty() ? "" : "; " + map.problems.back().reason)};
-    reader.finish();
-    return {};
+    return finished(reader, map, files.empty() ? "tables" : files[0].name);
+}
+
+Status import_table_files(MapDraft &map, const std::vector<std::string> &files) {
+    TableReader reader(map);
+    std::vector<Problem> problems;
+    for (const std::string &path : files) {
+        auto input = look_at(path);
+        if (!input)
+            return input.error();
+        if (input->kind != FileKind::tables)
+            return Error{Errc::malformed, shown_name(path) + ": no forwarding table of this fabric in it"};
+        reader.begin(shown_name(path));
+        if (const Status read = feed(*input, reader, problems); !read)
+            return read;
+    }
+    map.problems.insert(map.problems.end(), problems.begin(), problems.end());
+    return finished(reader, map, files.empty() ? "tables" : shown_name(files[0]));
 }
 
 } // namespace fabric_check::fabric

@@ -136,6 +136,23 @@ Result<Map> open_draft(const MapDraft &draft, const std::string &name) {
     return open_bytes(std::make_unique<image::Bytes>(std::move(*encoded)), name);
 }
 
+MapDraft draft_of(const Map &map) {
+    MapDraft out;
+    out.source = map.source();
+    out.nodes.reserve(map.nodes().size());
+    for (const MapNode node : map.nodes()) {
+        DraftNode &made = out.nodes.emplace_back();
+        made.guid = node.guid;
+        made.description = node.description;
+        made.kind = node.kind;
+        made.lid = node.lid;
+        for (const MapPort port : node.ports)
+            made.ports.push_back({port.peer, port.peer_port, port.rate, port.guid, port.lid, port.lmc});
+    }
+    out.index();
+    return out;
+}
+
 Status save_map(const Map &map, const std::string &path) {
     return write_file_atomic(path, map.image().bytes->view());
 }

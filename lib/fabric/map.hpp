@@ -125,7 +125,7 @@ public:
     const std::vector<Problem> &problems() const { return image_->problems; }
     AdaptiveRouting adaptive_routing() const { return adaptive_routing_; } ///< as found, unless somebody knew better
     void assume_adaptive_routing(AdaptiveRouting known) { adaptive_routing_ = known; }
-    const std::optional<SubnetManager> &sm() const { return image_->sm; }
+    const std::optional<SubnetManager> &subnet_manager() const { return image_->subnet_manager; }
     std::uint64_t id() const { return image_->id; } ///< of topology and tables together
 
     std::uint32_t by_lid(std::uint16_t lid) const noexcept;     ///< node holding this LID (LMC ranges included), or no_node
@@ -155,6 +155,9 @@ private:
 
 /// The map of a draft; an error names what InfiniBand has no room for.
 Result<Map> open_draft(const MapDraft &draft, const std::string &name);
+
+/// The map's nodes and links, to be changed, without forwarding tables, problems and what else its making told.
+MapDraft draft_of(const Map &map);
 
 /// Writes the map under a temporary name and renames it.
 Status save_map(const Map &map, const std::string &path);

@@ -22,12 +22,13 @@ constexpr bool is_unicast(std::uint32_t lid) noexcept { return lid != 0 && lid <
 
 /// The subnet manager that was master when the map was built, as its SMInfo says.
 struct SubnetManager {
-    std::uint64_t guid = 0;    ///< of the port it runs on
+    std::uint64_t guid = 0;    ///< of the port it runs on: a host's port GUID, a switch's node GUID
     std::uint16_t lid = 0;     ///< of that port
     std::uint8_t priority = 0; ///< 0-15
     std::uint8_t state = 0;    ///< 0 not active, 1 discovering, 2 standby, 3 master
     bool operator==(const SubnetManager &) const = default;
 };
+const char *sm_state_name(std::uint8_t state) noexcept; ///< "master", ...; "unknown" for other codes
 
 struct DraftPort {
     std::uint32_t peer = no_node; ///< index into MapDraft::nodes; no_node: nothing there, or half known
@@ -54,7 +55,7 @@ struct MapDraft {
     std::string source;        ///< "live", or the files' names
     std::vector<Problem> problems;
     AdaptiveRouting adaptive_routing = AdaptiveRouting::unknown;
-    std::optional<SubnetManager> sm;
+    std::optional<SubnetManager> subnet_manager;
 
     /// Indexes over nodes; call index() after changing them.
     void index();

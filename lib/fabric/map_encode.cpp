@@ -161,8 +161,8 @@ void Encoder::information() {
     out.number(draft_.built_ns);
     out.number(std::uint8_t(draft_.adaptive_routing));
     out.text(draft_.source);
-    out.number(std::uint8_t(draft_.sm ? 1 : 0));
-    const SubnetManager sm = draft_.sm.value_or(SubnetManager{});
+    out.number(std::uint8_t(draft_.subnet_manager ? 1 : 0));
+    const SubnetManager sm = draft_.subnet_manager.value_or(SubnetManager{});
     out.number(sm.guid);
     out.number(sm.lid);
     out.number(sm.priority);

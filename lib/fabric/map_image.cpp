@@ -39,7 +39,7 @@ std::string read_information(std::string_view bytes, Image &image) {
     sm.priority = in.number<std::uint8_t>();
     sm.state = in.number<std::uint8_t>();
     if (has_sm)
-        image.sm = sm;
+        image.subnet_manager = sm;
     for (auto n = in.number<std::uint32_t>(); n > 0 && in.ok(); --n) {
         Problem problem{in.text(), in.text(), in.text()};
         image.problems.push_back(std::move(problem));

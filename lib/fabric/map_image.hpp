@@ -117,7 +117,7 @@ struct Image {
     std::vector<Problem> problems;
     std::vector<LinkRate> rates;
     AdaptiveRouting adaptive_routing = AdaptiveRouting::unknown;
-    std::optional<SubnetManager> sm;
+    std::optional<SubnetManager> subnet_manager;
     std::uint64_t id = 0;
 
     /// By table: 0 not looked at yet, 1 good, 2 damaged. Tables of one map may be asked for by several threads.

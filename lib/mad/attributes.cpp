@@ -204,6 +204,7 @@ std::optional<PortInfo> decode_port_info(Data data) {
     PortInfo info;
     info.lid = static_cast<std::uint16_t>(field(*buffer, IB_PORT_LID_F));
     info.lmc = static_cast<std::uint8_t>(field(*buffer, IB_PORT_LMC_F));
+    info.master_sm_lid = static_cast<std::uint16_t>(field(*buffer, IB_PORT_SMLID_F));
     info.capability_mask = field(*buffer, IB_PORT_CAPMASK_F);
     info.state = field(*buffer, IB_PORT_STATE_F);
     info.phys_state = field(*buffer, IB_PORT_PHYS_STATE_F);
@@ -264,6 +265,17 @@ std::optional<std::array<std::uint8_t, 64>> decode_lft_block(Data data) {
         return std::nullopt;
     std::copy_n(data.begin(), ports.size(), ports.begin());
     return ports;
+}
+
+std::optional<SmInfo> decode_sm_info(Data data) {
+    auto buffer = buffer_of(data, smp_size);
+    if (!buffer)
+        return std::nullopt;
+    SmInfo info;
+    info.guid = mad_get_field64(buffer->data(), 0, IB_SMINFO_GUID_F);
+    info.priority = static_cast<std::uint8_t>(field(*buffer, IB_SMINFO_PRIO_F));
+    info.state = static_cast<std::uint8_t>(field(*buffer, IB_SMINFO_STATE_F));
+    return info;
 }
 
 std::optional<bool> decode_adaptive_routing(Data data) {

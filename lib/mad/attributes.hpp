@@ -16,6 +16,7 @@ namespace attribute {
 inline constexpr std::uint16_t switch_info = 0x12;
 inline constexpr std::uint16_t port_info = 0x15; ///< modifier: port
 inline constexpr std::uint16_t linear_forwarding_table = 0x19; ///< modifier: LID / 64
+inline constexpr std::uint16_t sm_info = 0x20;
 inline constexpr std::uint16_t adaptive_routing_info = 0xff20;
 inline constexpr std::uint16_t class_port_info = 0x01;
 inline constexpr std::uint16_t port_counters = 0x12;
@@ -70,6 +71,7 @@ std::uint16_t counter_select(std::string_view counter) noexcept;
 struct PortInfo {
     std::uint16_t lid = 0;
     std::uint8_t lmc = 0;
+    std::uint16_t master_sm_lid = 0; ///< 0: no subnet manager has been here
     std::uint32_t capability_mask = 0;
     unsigned state = 0;      ///< 1 Down ... 4 Active
     unsigned phys_state = 0; ///< 5 LinkUp
@@ -94,6 +96,13 @@ std::optional<SwitchInfo> decode_switch_info(Data data);
 
 /// 64 output ports; nothing when too short.
 std::optional<std::array<std::uint8_t, 64>> decode_lft_block(Data data);
+
+struct SmInfo {
+    std::uint64_t guid = 0; ///< of the port that the subnet manager runs on
+    std::uint8_t priority = 0;
+    std::uint8_t state = 0; ///< 0 not active, 1 discovering, 2 standby, 3 master
+};
+std::optional<SmInfo> decode_sm_info(Data data);
 
 /// Is adaptive routing enabled? (Vendor attribute 0xff20, modifier 0.)
 std::optional<bool> decode_adaptive_routing(Data data);

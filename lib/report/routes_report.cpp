@@ -44,7 +44,17 @@ ordered_json lids_of(const std::vector<Endpoint> &endpoints) {
     return lids;
 }
 
-ordered_json group_json(const Map &map, const Group &group) {
+/// What every result is under adaptive routing, or where nobody knows whether it is on.
+const char *label_of(const Map &map) {
+    return map.adaptive_routing() == AdaptiveRouting::off ? nullptr : "static route; packets may take others";
+}
+
+void add_label(ordered_json &result, const Map &map) {
+    if (const char *label = label_of(map); label != nullptr && result.is_object())
+        result["label"] = label;
+}
+
+ordered_json group_json(const Map &map, const Group &group, bool rails) {
     ordered_json peers = ordered_json::array();
     for (const std::uint32_t peer : group.peers)
         peers.push_back(description(map, peer));
@@ -59,6 +69,9 @@ ordered_json group_json(const Map &map, const Group &group) {
                         {"flows", group.flows},
                         {"imbalance", rounded(group.imbalance)},
                         {"ports", ordered_json::array()}};
+    if (rails)
+        out["rail"] = group.rail;
+    add_label(out, map);
     for (const GroupPort &port : group.ports) {
         ordered_json one = {{"port", port.port},
                             {"peer", description(map, port.peer)},
@@ -76,10 +89,13 @@ ordered_json group_json(const Map &map, const Group &group) {
 }
 
 ordered_json shape_json(const Map &map, const ShapeLoad &shape) {
-    return {{"max_link_flows", shape.max_link_flows},
-            {"ideal", shape.ideal},
-            {"factor", rounded(shape.factor)},
-            {"link", shape.node == no_node ? ordered_json() : ordered_json(link_name(map, shape.node, shape.port))}};
+    ordered_json out = {
+        {"max_link_flows", shape.max_link_flows},
+        {"ideal", shape.ideal},
+        {"factor", rounded(shape.factor)},
+        {"link", shape.node == no_node ? ordered_json() : ordered_json(link_name(map, shape.node, shape.port))}};
+    add_label(out, map);
+    return out;
 }
 
 double link_ceiling(const LinkRate &rate, const Query &query) {
@@ -132,6 +148,7 @@ ordered_json routes_json(const Map &map, const Routes &routes, const Query &quer
                         {"from_lids", lids_of(query.services)},
                         {"map", map_json(map)},
                         {"adaptive_routing", to_string(map.adaptive_routing())},
+                        {"label", label_of(map) == nullptr ? ordered_json() : ordered_json(label_of(map))},
                         {"warnings", ordered_json::array()},
                         {"unreachable", ordered_json::array()},
                         {"imbalance", rounded(routes.imbalance)},
@@ -145,8 +162,9 @@ ordered_json routes_json(const Map &map, const Routes &routes, const Query &quer
                                       {"why", printable(lost.why)},
                                       {"switch", description(map, lost.at)}});
     }
+    const bool rails = std::any_of(routes.groups.begin(), routes.groups.end(), [](const Group &one) { return one.rail != 0; });
     for (const Group &group : routes.groups)
-        out["groups"].push_back(group_json(map, group));
+        out["groups"].push_back(group_json(map, group, rails));
     out["worst"] = nullptr;
     if (chosen >= 0) {
         const Group &worst = routes.groups[std::size_t(chosen)];
@@ -157,8 +175,19 @@ ordered_json routes_json(const Map &map, const Routes &routes, const Query &quer
                         {"available", worst.available},
                         {"used", worst.used},
                         {"imbalance", rounded(worst.imbalance)}};
+        if (rails)
+            out["worst"]["rail"] = worst.rail;
     }
     out["ceiling"] = ceiling_json(routes, query, chosen);
+    add_label(out["worst"], map);
+    add_label(out["ceiling"], map);
+    out["effective_bisection"] = nullptr;
+    if (routes.effective_bisection) {
+        const EffectiveBisection &half = *routes.effective_bisection;
+        out["effective_bisection"] = {{"mean", rounded(half.mean)},       {"low", rounded(half.low)},
+                                      {"high", rounded(half.high)},       {"worst", rounded(half.worst)},
+                                      {"bisections", half.bisections},    {"seed", half.seed}};
+    }
     if (routes.shapes)
         out["shapes"] = shapes_json(map, *routes.shapes);
     return out;

@@ -2,6 +2,7 @@
 #include "base/hostlist.hpp"
 #include "base/text.hpp"
 #include "report/odd_json.hpp"
+#include "report/remedies_report.hpp"
 #include "report/report.hpp"
 #include "report/report_words.hpp"
 
@@ -57,6 +58,14 @@ std::string shortened(const std::string &names) {
     return size + (whole ? names.substr(0, names_shown) : names.substr(0, cut + 1)) + "...";
 }
 
+/// ", rail 1" where the fabric has several.
+std::string rail_words(const ordered_json &group) {
+    return at(group, "rail").is_number() ? fmt::format(", rail {:.0f}", number(group, "rail")) : std::string();
+}
+
+/// What follows a figure that holds for the tables only; said in full on top.
+const char *static_words(const ordered_json &result) { return text(result, "label").empty() ? "" : " (static route)"; }
+
 std::size_t bar_room(std::size_t columns, std::size_t taken) {
     return std::clamp(columns > taken ? columns - taken : 0, bar_least, bar_most);
 }
@@ -69,10 +78,11 @@ void add_group(std::string &out, const ordered_json &group, const Style &style, 
         most = std::max(most, number(port, "lids"));
     }
     const double imbalance = number(group, "imbalance");
-    out += fmt::format("\n{}{}{}, {}: {} on {:.0f} of {}, imbalance {}{:.2f}{}\n", style.strong, text(group, "name"),
-                       style.off, direction_words(text(group, "direction"), of_job),
+    out += fmt::format("\n{}{}{}{}, {}: {} on {:.0f} of {}, imbalance {}{:.2f}{}{}\n", style.strong, text(group, "name"),
+                       style.off, rail_words(group), direction_words(text(group, "direction"), of_job),
                        count(number(group, "lids"), "LID"), number(group, "used"),
-                       count(number(group, "available"), "link"), imbalance > 1 ? style.bad : "", imbalance, style.off);
+                       count(number(group, "available"), "link"), imbalance > 1 ? style.bad : "", imbalance, style.off,
+                       static_words(group));
     const std::size_t room = bar_room(columns, width + 22);
     for (const ordered_json &port : list(group, "ports")) {
         const double lids = number(port, "lids"), rate = number(port, "rate_gbps");
@@ -100,10 +110,10 @@ void add_ceiling(std::string &out, const ordered_json &routes, std::size_t colum
                          links == 1 ? "ies" : "y", number(ceiling, "gib_s"));
     if (const double all = number(ceiling, "all_links_gib_s"); all > number(ceiling, "gib_s"))
         words += fmt::format("; all {:.0f} would carry {:.1f}", number(at(routes, "worst"), "available"), all);
-    out += "\n" + wrapped(words + ".", columns, "", "");
+    out += "\n" + wrapped(words + static_words(ceiling) + ".", columns, "", "");
     if (at(ceiling, "predicted_gib_s").is_number())
-        out += fmt::format("Prediction: {:.1f} GiB/s with {:g} GiB/s per node.\n", number(ceiling, "predicted_gib_s"),
-                           number(ceiling, "rate_per_node_gib_s"));
+        out += fmt::format("Prediction{}: {:.1f} GiB/s with {:g} GiB/s per node.\n", static_words(ceiling),
+                           number(ceiling, "predicted_gib_s"), number(ceiling, "rate_per_node_gib_s"));
 }
 
 void add_shapes(std::string &out, const ordered_json &routes, bool of_job) {
@@ -124,7 +134,8 @@ void add_shapes(std::string &out, const ordered_json &routes, bool of_job) {
     if (lines.empty() && !at(routes, "worst").is_object())
         return; // said above
     out += lines.empty() ? fmt::format("\nNo link between switches carries traffic {}.\n", inside)
-                         : fmt::format("\nFlows on the busiest link between switches, {}:\n{}", inside, lines);
+                         : fmt::format("\nFlows on the busiest link between switches, {}{}:\n{}", inside,
+                                       static_words(at(shapes, "many_to_many")), lines);
 }
 
 /// What the tables are, and how old: an old map answers about an old fabric.
@@ -159,7 +170,8 @@ void add_headline(std::string &out, const ordered_json &routes, const Style &sty
                            lost == 1 ? "1 LID is" : fmt::format("{} LIDs are", lost), style.off);
     const double imbalance = number(routes, "imbalance");
     const std::string after =
-        fmt::format("(1.00 cannot be better); worst group {}: {:.0f} of {} used.", text(worst, "name"),
+        fmt::format("(1.00 cannot be better{}); worst group {}{}: {:.0f} of {} used.",
+                    text(routes, "label").empty() ? "" : "; static route", text(worst, "name"), rail_words(worst),
                     number(worst, "used"), count(number(worst, "available"), "link"));
     const std::string line = wrapped(fmt::format("Imbalance {:.2f} {}", imbalance, after), columns, "", "");
     const std::string plain = fmt::format("Imbalance {:.2f}", imbalance);
@@ -191,7 +203,8 @@ std::string routes_text(const ordered_json &routes, bool colour, std::size_t col
     const ordered_json &groups = list(routes, "groups");
     const ordered_json &worst = at(routes, "worst");
     const auto is_worst = [&worst](const ordered_json &group) {
-        return text(group, "name") == text(worst, "name") && text(group, "direction") == text(worst, "direction");
+        return text(group, "name") == text(worst, "name") && text(group, "direction") == text(worst, "direction") &&
+               number(group, "rail") == number(worst, "rail");
     };
     std::vector<const ordered_json *> order;
     for (const ordered_json &group : groups)
@@ -215,6 +228,8 @@ std::string routes_text(const ordered_json &routes, bool colour, std::size_t col
             fmt::format("  LID {:.0f} {}: {}\n", number(lost[i], "lid"), text(lost[i], "node"), text(lost[i], "why"));
     if (lost.size() > unreachable_shown)
         out += fmt::format("  and {} more; --json lists them all\n", lost.size() - unreachable_shown);
+    out += versus_text(routes, colour, columns);
+    out += remedies_text(routes, colour, columns);
     return out;
 }
 

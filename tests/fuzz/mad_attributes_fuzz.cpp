@@ -89,6 +89,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *bytes, std::size_t siz
         if (info->blocks() == 0 || info->blocks() > 768)
             std::abort();
     (void)decode_lft_block(data);
+    if (const auto info = decode_sm_info(data))
+        if (info->priority > 15 || info->state > 15)
+            std::abort();
     (void)decode_adaptive_routing(data);
     return 0;
 }

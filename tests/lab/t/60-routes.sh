@@ -19,7 +19,8 @@ expect_equal "$(json "$work/live.json" "$group")" \
 
 lab fabric ibnetdiscover > "$work/topology" 2> /dev/null || fail "ibnetdiscover"
 lab fabric dump_fts > "$work/lfts" 2> /dev/null || fail "dump_fts"
-expect_exit 1 lab exec fabric-check routes --topology "$work/topology" --lfts "$work/lfts" "${ask[@]}" --json > "$work/offline.json"
+expect_exit 3 lab exec fabric-check routes --topology "$work/topology" --lfts "$work/lfts" "${ask[@]}" --json > "$work/offline.json" 2> "$work/offline.err"
+expect_match "$(cat "$work/offline.err")" 'in no forwarding table: LID 64 \(node11\)' "the LID in no table"
 # dump_fts leaves out the top LID when it is a multiple of 64: node11, LID 64 on port 25
 expect_equal "$(json "$work/offline.json" "$group")" \
     '[[25, 5], [26, 5], [27, 1], [28, 0], [29, 0], [30, 0], [31, 0], [32, 0]]' "LIDs per port in dump_fts's output"
@@ -30,7 +31,20 @@ expect_equal "$(json "$work/dump.json" "$group")" "$(json "$work/live.json" "$gr
 text=$(lab exec fabric-check routes --map "$work/map.fcm" "${ask[@]}")
 expect_match "$text" '52\.8' "the text"
 expect_exit 3 lab exec fabric-check routes --map "$work/map.fcm" --nodes 'node[01-12],node99' > /dev/null 2>&1
-expect_exit 4 lab exec fabric-check routes --map "$work/none.fcm" --nodes node01 > /dev/null 2>&1
+expect_exit 2 lab exec fabric-check routes --map "$work/none.fcm" --nodes node01 > /dev/null 2>&1
+expect_exit 2 lab exec fabric-check routes --topology "$work/none" --lfts "$work/lfts" --nodes node01 > /dev/null 2>&1
+expect_exit 2 lab exec fabric-check routes --map "$work/map.fcm" --lfts "$work/none" --nodes node01 > /dev/null 2>&1
+
+# --- what could be done, and who would have to
+lab fabric sminfo > "$work/sminfo" 2> /dev/null || fail "sminfo"
+master=$(sed -n 's/.*sm guid \(0x[0-9a-f]*\),.*/\1/p' "$work/sminfo")
+lab exec fabric-check map build -o "$work/sm.fcm" --json > "$work/built.json" || fail "map build"
+expect_equal "$(json "$work/built.json" "int(d['subnet_manager']['guid'], 16) == int('$master', 16)")" true "who runs the fabric"
+expect_equal "$(json "$work/built.json" 'd["subnet_manager"]["state"]')" 'master' "its state"
+expect_exit 1 lab exec fabric-check routes --map "$work/map.fcm" "${ask[@]}" --remedies --versus-lfts "$lab_tests/fabric/collapsed.lfts" --json > "$work/remedies.json"
+then='{o["name"]: o["then"]["imbalance"] for o in d["remedies"]["options"] if "then" in o}'
+expect_equal "$(json "$work/remedies.json" "$then")" '{"guid_routing_order": 1.0}' "remedies of the collapsed table"
+expect_equal "$(json "$work/remedies.json" '[d["versus"][0]["imbalance"], d["versus"][0]["differing_entries"]]')" '[3.0, 0]' "the same tables from a file"
 
 # --- a cable that the map has and that is out: one link less to spread over
 lab lfts default || fail "lfts default"

@@ -28,7 +28,7 @@ protected:
         map_.source = "live";
         map_.adaptive_routing = AdaptiveRouting::off;
         map_.problems = {{"SwitchA:13", "", "half known"}};
-        map_.sm = SubnetManager{0xa02, 1, 5, 3};
+        map_.subnet_manager = SubnetManager{0xa02, 1, 5, 3};
         map_.nodes[2].ports[1].lmc = 1;
         map_.nodes[3].description = "quotes \" and [brackets] and blanks  ";
     }
@@ -77,7 +77,7 @@ TEST_F(MapFile, EverythingComesBackAsItWas) {
     EXPECT_EQ(loaded->problems(), map_.problems);
     EXPECT_EQ(loaded->id(), id_);
     EXPECT_NE(loaded->id(), 0U);
-    EXPECT_EQ(loaded->sm(), map_.sm);
+    EXPECT_EQ(loaded->subnet_manager(), map_.subnet_manager);
     EXPECT_TRUE(loaded->image().bytes->mapped()) << "a local file is memory-mapped";
     ASSERT_EQ(loaded->nodes().size(), map_.nodes.size());
     for (std::size_t n = 0; n < map_.nodes.size(); ++n) {

@@ -324,5 +324,25 @@ TEST(DetailAttributes, ReedSolomonIsActiveInModesTwoAndFour) {
     EXPECT_EQ(decode_rs_fec(Bytes(63)), std::nullopt);
 }
 
+TEST(SmInfo, GuidPriorityAndStateAreAtTheirPlaces) {
+    std::vector<std::uint8_t> data(64);
+    mad_set_field64(data.data(), 0, IB_SMINFO_GUID_F, 0x0123456789abcdefULL);
+    data[20] = 0xe3; // priority 14, state 3
+    const auto info = decode_sm_info(data);
+    ASSERT_TRUE(info);
+    EXPECT_EQ(info->guid, 0x0123456789abcdefULL);
+    EXPECT_EQ(info->priority, 14);
+    EXPECT_EQ(info->state, 3);
+    data.pop_back();
+    EXPECT_FALSE(decode_sm_info(data)) << "too short";
+}
+
+TEST(PortInfoFields, TheMastersLidIsTaken) {
+    std::vector<std::uint8_t> data(64);
+    data[18] = 0x12;
+    data[19] = 0x34;
+    EXPECT_EQ(decode_port_info(data)->master_sm_lid, 0x1234);
+}
+
 } // namespace
 } // namespace fabric_check::mad

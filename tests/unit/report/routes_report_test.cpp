@@ -136,6 +136,35 @@ TEST(RoutesText, LabelsStaticRoutesUnlessAdaptiveRoutingIsOff) {
                 HasSubstr("Static route; packets may take others: whether adaptive routing is on is unknown."));
 }
 
+TEST(RoutesText, EveryFigureIsLabelledUnlessAdaptiveRoutingIsOff) {
+    const ordered_json off = collapsed(AdaptiveRouting::off), unknown = collapsed(AdaptiveRouting::unknown);
+    EXPECT_TRUE(off["label"].is_null());
+    EXPECT_FALSE(off["worst"].contains("label"));
+    for (const ordered_json *result : {&unknown, &unknown["worst"], &unknown["ceiling"], &unknown["groups"][0],
+                                       &unknown["groups"][1], &unknown["shapes"]["one_to_many"]})
+        EXPECT_EQ((*result)["label"], "static route; packets may take others") << result->dump();
+    EXPECT_THAT(routes_text(off, false), Not(HasSubstr("static route")));
+    const std::string text = routes_text(unknown, false, 160);
+    EXPECT_THAT(text, HasSubstr("Imbalance 3.00 (1.00 cannot be better; static route)"));
+    EXPECT_THAT(text, HasSubstr("3 of 8 links, imbalance 3.00 (static route)\n"));
+    EXPECT_THAT(text, HasSubstr("would carry 180.8 (static route).\n"));
+    EXPECT_THAT(text, HasSubstr("Prediction (static route): 52.8"));
+}
+
+TEST(RoutesJson, RailsAreShownWhereThereIsMoreThanOne) {
+    const MapDraft map = fabric::testing::two_switches(fabric::testing::collapsed());
+    const Query query = fabric::testing::clients_and_servers(map);
+    Routes routes = analyse(LftView(map), query);
+    EXPECT_FALSE(routes_json(map, routes, query)["groups"][0].contains("rail"));
+    EXPECT_THAT(routes_text(routes_json(map, routes, query), false), Not(HasSubstr("rail")));
+    routes.groups[0].rail = 1;
+    const ordered_json json = routes_json(map, routes, query);
+    EXPECT_EQ(json["groups"][0]["rail"], 1);
+    EXPECT_EQ(json["groups"][1]["rail"], 0);
+    EXPECT_EQ(json["worst"]["rail"], 1);
+    EXPECT_THAT(routes_text(json, false), HasSubstr("SwitchB>SwitchA, rail 1, services to the job: 12 LIDs"));
+}
+
 TEST(RoutesText, SaysWhichMapAndHowOld) {
     ordered_json json = collapsed();
     json["map"] = {{"source", "live"}, {"built", 1700000000}, {"id", nullptr}, {"file", "/spool/map/map.fcm"}, {"age_s", 540}};

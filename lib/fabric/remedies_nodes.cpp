@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fabric/deal.hpp"
+#include "fabric/remedies.hpp"
+#include "fabric/tree.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace fabric_check::fabric {
+
+namespace {
+
+/// A host and the ports of it that would take part.
+struct Candidate {
+    std::vector<Endpoint> ports;
+    std::uint32_t leaf = no_node;
+    std::uint8_t leaf_port = 0;
+};
+
+using PortKey = std::pair<std::uint32_t, std::uint8_t>;
+
+class Sets {
+public:
+    Sets(const Map &map, const Query &query) : map_(map) {
+        std::map<std::string, std::vector<Endpoint>> hosts;
+        for (Endpoint &endpoint : all_host_endpoints(map))
+            hosts[endpoint.name].push_back(std::move(endpoint));
+        std::set<PortKey> job, services;
+        for (const Endpoint &endpoint : query.job)
+            job.emplace(endpoint.node, endpoint.port);
+        for (const Endpoint &endpoint : query.services)
+            services.emplace(endpoint.node, endpoint.port);
+        const std::vector<std::size_t> ranks = ports_of_the_job(hosts, job);
+        for (const auto &[name, ports] : hosts) {
+            const auto any_in = [&all = ports](const std::set<PortKey> &keys) {
+                return std::any_of(all.begin(), all.end(), [&keys](const Endpoint &endpoint) {
+                    return keys.contains({endpoint.node, endpoint.port});
+                });
+            };
+            const bool of_the_job = any_in(job);
+            size_ += of_the_job ? 1 : 0;
+            if (any_in(services) && !of_the_job)
+                continue;
+            if (Candidate one; take(ports, ranks, one))
+                pool_.push_back(std::move(one));
+        }
+        std::sort(pool_.begin(), pool_.end(), [](const Candidate &a, const Candidate &b) {
+            return std::tuple(a.leaf, a.leaf_port, a.ports[0].node) < std::tuple(b.leaf, b.leaf_port, b.ports[0].node);
+        });
+    }
+
+    std::size_t size() const { return size_; }
+    std::size_t candidates() const { return pool_.size(); }
+
+    /// Where a leaf begins, of those that have candidates.
+    std::vector<std::size_t> leaf_starts() const {
+        std::vector<std::size_t> out;
+        for (std::size_t i = 0; i < pool_.size(); ++i)
+            if (i == 0 || pool_[i].leaf != pool_[i - 1].leaf)
+                out.push_back(i);
+        return out;
+    }
+    std::vector<std::size_t> neighbours_from(std::size_t start) const {
+        std::vector<std::size_t> out;
+        out.reserve(size_);
+        for (std::size_t i = 0; i < size_; ++i)
+            out.push_back((start + i) % pool_.size());
+        return out;
+    }
+    std::vector<std::size_t> drawn(Lots &lots) const {
+        std::vector<std::size_t> all(pool_.size());
+        for (std::size_t i = 0; i < all.size(); ++i)
+            all[i] = i;
+        for (std::size_t i = 0; i < size_; ++i)
+            std::swap(all[i], all[i + lots.below(all.size() - i)]);
+        all.resize(size_);
+        std::sort(all.begin(), all.end());
+        return all;
+    }
+    std::vector<Endpoint> endpoints(const std::vector<std::size_t> &set) const {
+        std::vector<Endpoint> out;
+        for (const std::size_t i : set)
+            out.insert(out.end(), pool_[i].ports.begin(), pool_[i].ports.end());
+        return out;
+    }
+    std::vector<std::string> names(const std::vector<std::size_t> &set) const {
+        std::vector<std::string> out;
+        out.reserve(set.size());
+        for (const std::size_t i : set)
+            out.push_back(pool_[i].ports[0].name);
+        return out;
+    }
+
+private:
+    /// Which of its hosts' ports, counted in their order, the job uses: by the first host of it.
+    static std::vector<std::size_t> ports_of_the_job(const std::map<std::string, std::vector<Endpoint>> &hosts,
+                                                     const std::set<PortKey> &job) {
+        std::vector<std::size_t> ranks;
+        for (const auto &[name, ports] : hosts) {
+            for (std::size_t i = 0; i < ports.size(); ++i)
+                if (job.contains({ports[i].node, ports[i].port}))
+                    ranks.push_back(i);
+            if (!ranks.empty())
+                return ranks;
+        }
+        return ranks;
+    }
+    bool take(const std::vector<Endpoint> &ports, const std::vector<std::size_t> &ranks, Candidate &out) const {
+        for (const std::size_t rank : ranks) {
+            if (rank >= ports.size())
+                return false;
+            const Attachment at = attachment(map_, ports[rank]);
+            if (at.node == no_node)
+                return false;
+            if (out.ports.empty()) {
+                out.leaf = at.node;
+                out.leaf_port = at.port;
+            }
+            out.ports.push_back(ports[rank]);
+        }
+        return !out.ports.empty();
+    }
+
+    const Map &map_;
+    std::vector<Candidate> pool_;
+    std::size_t size_ = 0; ///< hosts of the job
+};
+
+} // namespace
+
+OtherNodes try_other_nodes(const Map &map, const Query &query, double now, const RemedyOptions &options) {
+    OtherNodes out;
+    const Sets sets(map, query);
+    if (sets.size() == 0) {
+        out.not_evaluated = "the job's LIDs are not those of hosts in the map";
+        return out;
+    }
+    if (sets.candidates() <= sets.size()) {
+        out.not_evaluated = fmt::format("the map has {} such hosts beside the services, and the job has {}",
+                                        sets.candidates(), sets.size());
+        return out;
+    }
+    Lots lots(options.seed);
+    std::vector<std::pair<std::vector<std::size_t>, bool>> tries;
+    std::vector<std::size_t> starts = sets.leaf_starts();
+    while (starts.size() > options.compact_sets)
+        starts.erase(starts.begin() + std::ptrdiff_t(lots.below(starts.size())));
+    tries.reserve(starts.size() + options.random_sets);
+    for (const std::size_t start : starts)
+        tries.emplace_back(sets.neighbours_from(start), true);
+    for (std::size_t i = 0; i < options.random_sets; ++i)
+        tries.emplace_back(sets.drawn(lots), false);
+
+    Query other = query;
+    other.want_sources = false;
+    std::vector<double> all;
+    for (const auto &[set, compact] : tries) {
+        if (options.progress)
+            options.progress("other nodes", out.tried, tries.size());
+        other.job = sets.endpoints(set);
+        const Figures then = figures_of(map, analyse(LftView(map), other));
+        ++out.tried;
+        if (then.unreachable > 0)
+            continue; // cheap to spread what does not arrive
+        all.push_back(then.imbalance);
+        if (out.nodes.empty() || std::pair(then.imbalance, then.group_imbalance) <
+                                     std::pair(out.then.imbalance, out.then.group_imbalance)) {
+            out.then = then;
+            out.nodes = sets.names(set);
+            out.compact = compact;
+        }
+    }
+    out.all = distribution_of(std::move(all), now);
+    if (out.nodes.empty())
+        out.not_evaluated = "every set tried has nodes that the tables do not reach";
+    return out;
+}
+
+} // namespace fabric_check::fabric
