@@ -283,7 +283,9 @@ int run(const Context &context, const Options &options) {
     for (const Problem &problem : map->problems()) {
         routes.warnings.push_back(problem.where + ": " + problem.reason);
     }
-    nlohmann::ordered_json json = routes_json(*map, routes, query);
+    // Whoever compares with a report, or reads JSON, wants all groups.
+    nlohmann::ordered_json json = context.json || options.job ? routes_json(*map, routes, query)
+                                                              : routes_json(*map, routes, query, -1, groups_for_text);
     if (options.topology.empty()) {
         json["map"]["file"] = context.map_file.empty() ? SpoolLayout{config->spool}.map_file() : context.map_file;
         if (options.lfts.empty() && map->built_ns() > 0) {

@@ -119,6 +119,9 @@ void Analysis::count() {
     counter_.emplace(graph_, lfts_, targets_, true, matrix ? members_.size() : 0);
     for (std::size_t p = 0; p < patterns_.size(); ++p)
         count_pattern(p);
+    uses_.resize(graph_.size());
+    for (const Number at : counter_->passed())
+        uses_[at] = counter_->uses(at);
     even_.emplace(graph_);
     for (std::size_t r = 0; r < counter_->reaches().size(); ++r)
         add_even(r);
@@ -139,12 +142,10 @@ void Analysis::finish_ports() {
                 ports[graph_.node(member.at)].insert(member.port);
         }
     for (const Number at : counter_->passed())
-        for (const FlowCounter::Slot &slot : counter_->slots(at))
-            for (unsigned p = 0; p < graph_.ports(at); ++p)
-                if (counter_->cell(at, slot, std::uint8_t(p)).lids != 0) {
-                    switches.insert(graph_.node(at));
-                    ports[graph_.node(at)].insert(std::uint8_t(p));
-                }
+        for (const FlowCounter::Use &use : uses_[at]) {
+            switches.insert(graph_.node(at));
+            ports[graph_.node(at)].insert(use.port);
+        }
     for (const auto &[node, numbers] : ports)
         routes_.ports_on_routes[node].assign(numbers.begin(), numbers.end());
     routes_.switches.assign(switches.begin(), switches.end());

@@ -48,7 +48,17 @@ private:
     void count_pattern(std::size_t number);
     void add_even(std::size_t reach);
     void finish_groups();
-    Group finish(Number at, const FlowCounter::Slot &slot);
+    Group finish(Number at, std::span<const FlowCounter::Use> uses);
+    /// Calls visit(switch, uses of one pattern and set) for all that were used.
+    template <class Visit> void each_group(Visit &&visit) const {
+        for (const Number at : counter_->passed())
+            for (std::size_t i = 0, end = 0; i < uses_[at].size(); i = end) {
+                const FlowCounter::Use &first = uses_[at][i];
+                while (end < uses_[at].size() && uses_[at][end].pattern == first.pattern && uses_[at][end].set == first.set)
+                    ++end;
+                visit(at, std::span(uses_[at]).subspan(i, end - i));
+            }
+    }
     std::uint32_t group_of(Number at, std::size_t pattern, std::uint16_t set) const;
     void fill_lids();
     void fill_sources();
@@ -68,6 +78,7 @@ private:
     const Query &query_;
     SwitchGraph graph_;
     std::optional<FlowCounter> counter_;
+    std::vector<std::vector<FlowCounter::Use>> uses_; ///< by switch number
     std::optional<EvenSpread> even_;
     Routes routes_;
     std::vector<Member> members_;

@@ -50,6 +50,9 @@ void add_items(std::span<const double> rates, std::vector<double> &sizes, const 
 } // namespace
 
 double best_even_spread(std::span<const double> rates, std::vector<Items> items) {
+    const bool equal = std::all_of(rates.begin(), rates.end(), [&rates](double rate) { return rate == rates[0]; });
+    if (items.size() == 1 && equal && !rates.empty())
+        return items[0].size * double((items[0].count + rates.size() - 1) / rates.size()) / rates[0];
     std::vector<double> sizes(rates.size(), 0);
     std::sort(items.begin(), items.end(), [](const Items &a, const Items &b) { return a.size > b.size; });
     for (const Items &some : items)

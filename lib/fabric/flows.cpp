@@ -95,17 +95,18 @@ void FlowCounter::prepare(Number at) {
     if (!here.opened)
         open(at);
     pattern_of_[at] = pattern_now_;
-    for (std::uint16_t set = 0; set < here.sets.size(); ++set) {
-        const auto slot = std::find_if(here.slots.begin(), here.slots.end(), [&](const Slot &one) {
-            return one.pattern == pattern_ && one.set == set;
-        });
-        if (slot != here.slots.end()) {
-            here.first[set] = slot->first;
-            continue;
-        }
-        here.first[set] = std::uint32_t(here.cells.size());
-        here.slots.push_back({pattern_, set, here.first[set]});
-        here.cells.resize(here.cells.size() + graph_.ports(at));
+    const auto known = std::find_if(here.slots.begin(), here.slots.end(),
+                                    [this](const Slot &one) { return one.pattern == pattern_; });
+    if (known != here.slots.end()) { // of every set, one after the other
+        for (std::size_t set = 0; set < here.sets.size(); ++set)
+            here.first[set] = known[std::ptrdiff_t(set)].first;
+        return;
+    }
+    const std::size_t before = here.cells.size(), ports = graph_.ports(at);
+    here.cells.resize(before + here.sets.size() * ports);
+    for (std::size_t set = 0; set < here.sets.size(); ++set) {
+        here.first[set] = std::uint32_t(before + set * ports);
+        here.slots.push_back({pattern_, std::uint16_t(set), here.first[set]});
     }
 }
 
@@ -153,55 +154,47 @@ std::uint64_t FlowCounter::deliver(Number at, std::uint64_t here) {
         }
         if (to.port != 0 && columns_ != 0)
             note_hop(at, j, out, SwitchGraph::nowhere, 0);
-        flows_[at * width + j] = 0;
+        received_[j] += std::exchange(flows_[at * width + j], std::uint16_t(0));
     }
     return left_over;
 }
 
-/// The block's destinations by the port that the table has for them.
-void FlowCounter::sort_by_port(const Switch &at, std::uint64_t left) {
-    const std::uint8_t *table = at.table.data();
-    if (left == ~std::uint64_t(0) && highest_lid_ < at.table.size()) {
-        for (std::size_t j = 0; j < width; ++j)
-            by_port_[table[lid_[j]]] |= bit(j);
-        return;
-    }
-    for (; left != 0; left &= left - 1) {
-        const auto j = std::size_t(std::countr_zero(left));
-        by_port_[lid_[j] < at.table.size() ? table[lid_[j]] : no_route] |= bit(j);
-    }
-}
-
-/// Moves what stands at a switch for these destinations over one port.
-void FlowCounter::send_through(Number at, std::uint8_t out, std::uint64_t block, std::uint64_t before, bool take_back) {
+/// Moves what stands at a switch for these destinations to where its table leads; those for which it leads nowhere.
+template <bool uniform, bool matrix>
+std::uint64_t FlowCounter::send_all(Number at, std::uint64_t left, std::uint64_t before, bool take_back) {
     Switch &here = switches_[at];
-    const Number there = graph_.next(at)[out];
-    std::uint16_t *from = &flows_[at * width], *to = &flows_[there * width];
-    const std::uint32_t sign = take_back ? ~std::uint32_t(0) : 1; // times -1 or 1, in the arithmetic of the cells
-    for (std::uint64_t left = block & local_[there]; left != 0; left &= left - 1)
-        received_[std::size_t(std::countr_zero(left))] += from[std::countr_zero(left)];
-    std::uint32_t sum = 0;
-    for (std::uint64_t left = block; left != 0; left &= left - 1) {
-        const auto j = std::size_t(std::countr_zero(left));
-        const std::uint16_t amount = from[j];
-        from[j] = 0;
-        to[j] = std::uint16_t(to[j] + amount);
-        if (here.uniform) {
-            sum += amount;
-        } else {
-            Cell &cell = here.cells[here.first[here.set_of[target_[j]]] + out];
-            cell.flows += sign * amount;
-            cell.lids += sign * ((before >> j & 1) ^ 1);
+    const auto &next = graph_.next(at);
+    const std::uint8_t *table = here.table.data();
+    const std::size_t size = here.table.size();
+    std::uint16_t *from = &flows_[at * width];
+    Cell *only = uniform ? &here.cells[here.first[here.only_set]] : nullptr;
+    std::uint64_t bad = 0;
+    const auto one = [&](std::size_t j, std::uint8_t out) {
+        const Number there = next[out];
+        if (there == SwitchGraph::nowhere) {
+            bad |= bit(j);
+            return;
         }
-        if (columns_ != 0)
+        const std::uint16_t amount = from[j];
+        std::uint16_t &to = flows_[there * width + j];
+        to = std::uint16_t(to + amount);
+        by_port_[out] |= bit(j);
+        const Cell more = amount + ((before >> j & 1) != 0 ? 0 : one_lid);
+        Cell &cell = uniform ? only[out] : here.cells[here.first[here.set_of[target_[j]]] + out];
+        cell = take_back ? cell - more : cell + more;
+        if constexpr (matrix)
             note_hop(at, j, out, there, amount);
+    };
+    if (left == ~std::uint64_t(0) && highest_lid_ < size) {
+        for (std::size_t j = 0; j < width; ++j)
+            one(j, table[lid_[j]]);
+    } else {
+        for (; left != 0; left &= left - 1) {
+            const auto j = std::size_t(std::countr_zero(left));
+            one(j, lid_[j] < size ? table[lid_[j]] : no_route);
+        }
     }
-    if (here.uniform) {
-        Cell &cell = here.cells[here.first[here.only_set] + out];
-        cell.flows += sign * sum;
-        cell.lids += sign * std::uint32_t(std::popcount(block & ~before));
-    }
-    stand(there, block);
+    return bad;
 }
 
 /// Sends on what stands at a switch; the destinations for which it cannot.
@@ -214,30 +207,19 @@ std::uint64_t FlowCounter::send_on(Number at, bool take_back) {
     standing_[at] = 0;
     if (const std::uint64_t own = left & local_[at]; own != 0)
         left = (left & ~own) | deliver(at, own);
-    sort_by_port(switches_[at], left);
-    std::uint64_t bad = 0;
+    const bool uniform = switches_[at].uniform && (left & local_[at]) == 0;
+    const std::uint64_t bad = uniform ? columns_ != 0 ? send_all<true, true>(at, left, before, take_back)
+                                                      : send_all<true, false>(at, left, before, take_back)
+                              : columns_ != 0 ? send_all<false, true>(at, left, before, take_back)
+                                              : send_all<false, false>(at, left, before, take_back);
+    std::fill_n(&flows_[at * width], width, std::uint16_t(0));
     const auto &next = graph_.next(at);
-    const auto take = [&](std::size_t out) {
+    for (std::size_t out = 0, ports = graph_.ports(at); out < ports && left != 0; ++out) {
         const std::uint64_t block = std::exchange(by_port_[out], 0);
         if (block == 0)
-            return;
-        if (next[out] != SwitchGraph::nowhere) {
-            send_through(at, std::uint8_t(out), block, before, take_back);
-            return;
-        }
-        bad |= block;
-        for (std::uint64_t lost = block; lost != 0; lost &= lost - 1)
-            flows_[at * width + unsigned(std::countr_zero(lost))] = 0;
-    };
-    const unsigned ports = graph_.ports(at);
-    for (std::size_t out = 0; out < ports && left != 0; ++out)
-        take(out);
-    // What tables name beyond the switch's ports goes nowhere.
-    for (std::uint64_t rest = left; rest != 0; rest &= rest - 1) {
-        const std::uint16_t lid = lid_[std::size_t(std::countr_zero(rest))];
-        const auto &table = switches_[at].table;
-        if (const std::uint8_t out = lid < table.size() ? table[lid] : no_route; out >= ports)
-            take(out);
+            continue;
+        const Number there = next[out];
+        stand(there, block);
     }
     return bad;
 }
@@ -259,6 +241,7 @@ std::uint64_t FlowCounter::run(std::span<const Source> sources, std::uint16_t ow
         for (std::uint64_t left = columns & local_[source.at]; left != 0; left &= left - 1) {
             const auto j = std::size_t(std::countr_zero(left));
             flows[j] = std::uint16_t(source.flows - own);
+            received_[j] -= flows[j]; // delivered, but not over a link between switches
             if (flows[j] == 0)
                 some &= ~bit(j);
         }
@@ -317,6 +300,16 @@ void FlowCounter::count(std::uint16_t pattern, std::span<const Source> sources, 
         walk_alone(destinations[std::size_t(std::countr_zero(left))], sources, own);
 }
 
+std::vector<FlowCounter::Use> FlowCounter::uses(Number at) const {
+    std::vector<Use> out;
+    const Switch &here = switches_[at];
+    for (const Slot &slot : here.slots)
+        for (unsigned port = 0; port < graph_.ports(at); ++port)
+            if (const Cell cell = here.cells[slot.first + port]; cell >= one_lid)
+                out.push_back({slot.pattern, slot.set, std::uint8_t(port), std::uint32_t(cell), std::uint32_t(cell >> 32)});
+    return out;
+}
+
 void FlowCounter::walk_alone(const Destination &to, std::span<const Source> sources, std::uint16_t own) {
     std::vector<std::uint32_t> from;
     for (const Source &source : sources)
@@ -353,9 +346,7 @@ void FlowCounter::walk_alone(const Destination &to, std::span<const Source> sour
         if (next == no_node)
             continue;
         Switch &here = switches_[at];
-        Cell &cell = here.cells[here.first[here.set_of[to.target]] + out];
-        cell.flows += amount;
-        ++cell.lids;
+        here.cells[here.first[here.set_of[to.target]] + out] += amount + one_lid;
         alone_[next] += amount;
         if (graph_.number(next) == to.at)
             received += amount;

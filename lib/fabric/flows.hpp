@@ -37,14 +37,11 @@ public:
         Number at;
         std::uint16_t flows; ///< to each destination; in all no more than InfiniBand has LIDs
     };
-    /// What leaves a switch by one port, of one pattern and one set.
-    struct Cell {
-        std::uint32_t flows = 0, lids = 0;
-    };
-    /// What leaves a switch of one pattern towards the targets behind one set of ports.
-    struct Slot {
+    /// What leaves a switch by one port, of one pattern of traffic, towards the targets behind one set of ports.
+    struct Use {
         std::uint16_t pattern, set; ///< set: into sets(switch)
-        std::uint32_t first;        ///< its cell for port 0
+        std::uint8_t port;
+        std::uint32_t flows, lids;
     };
     /// What the matrix has of a switch and a column.
     struct Hop {
@@ -71,8 +68,8 @@ public:
     std::span<const Reach> reaches() const { return reaches_; }
     /// The sets of output ports at equal remaining hops, of a switch that flows passed.
     const std::vector<PortSet> &sets(Number at) const { return switches_[at].sets; }
-    const std::vector<Slot> &slots(Number at) const { return switches_[at].slots; }
-    const Cell &cell(Number at, const Slot &slot, std::uint8_t port) const { return switches_[at].cells[slot.first + port]; }
+    /// What leaves a switch, by pattern, set and port.
+    std::vector<Use> uses(Number at) const;
     /// Which of its sets leads from a switch that flows passed to a target.
     std::uint16_t set(Number at, std::size_t target) const { return switches_[at].set_of[target]; }
     /// Switches that some flow left or reached.
@@ -87,6 +84,14 @@ public:
 
 private:
     static constexpr std::size_t width = 64;
+    /// LIDs in the upper half, flows in the lower: both are counted by one addition, and neither can overflow.
+    using Cell = std::uint64_t;
+    static constexpr Cell one_lid = Cell(1) << 32;
+    /// The cells of one pattern and one set, by port.
+    struct Slot {
+        std::uint16_t pattern, set;
+        std::uint32_t first;
+    };
     struct Switch {
         std::vector<PortSet> sets;
         std::vector<Slot> slots;
@@ -105,8 +110,8 @@ private:
     std::uint64_t run(std::span<const Source> sources, std::uint16_t own, std::uint64_t columns, bool take_back);
     std::uint64_t send_on(Number at, bool take_back);
     std::uint64_t deliver(Number at, std::uint64_t here);
-    void sort_by_port(const Switch &at, std::uint64_t left);
-    void send_through(Number at, std::uint8_t out, std::uint64_t block, std::uint64_t before, bool take_back);
+    template <bool uniform, bool matrix>
+    std::uint64_t send_all(Number at, std::uint64_t left, std::uint64_t before, bool take_back);
     void note_hop(Number at, std::size_t j, std::uint8_t out, Number next, std::uint32_t amount);
     void stand(Number at, std::uint64_t columns);
     void walk_alone(const Destination &to, std::span<const Source> sources, std::uint16_t own);

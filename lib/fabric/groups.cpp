@@ -17,42 +17,42 @@ GroupPort &port_of(Group &group, std::uint8_t port) {
 
 } // namespace
 
-Group Analysis::finish(Number at, const FlowCounter::Slot &slot) {
-    const Pattern &pattern = patterns_[slot.pattern];
-    const PortSet &minimal = counter_->sets(at)[slot.set];
+Group Analysis::finish(Number at, std::span<const FlowCounter::Use> uses) {
+    const Pattern &pattern = patterns_[uses[0].pattern];
+    const PortSet &minimal = counter_->sets(at)[uses[0].set];
     Group group;
     group.node = graph_.node(at);
     group.direction = pattern.direction;
     group.rail = pattern.rail;
     group.available = minimal.size();
     PortSet members = minimal;
-    const unsigned ports = graph_.ports(at);
-    for (unsigned p = 0; p < ports; ++p)
-        if (counter_->cell(at, slot, std::uint8_t(p)).lids != 0)
-            members.insert(std::uint8_t(p));
+    for (const FlowCounter::Use &use : uses)
+        members.insert(use.port);
     std::vector<double> rates;
     double busiest = 0;
     const MapNode node = map_.nodes()[group.node];
     for (const std::uint8_t port : members.ports()) {
         const MapPort link = node.ports[port];
-        const FlowCounter::Cell &cell = counter_->cell(at, slot, port);
+        const bool used = !uses.empty() && uses.front().port == port;
+        const FlowCounter::Use use = used ? uses.front() : FlowCounter::Use{};
+        uses = uses.subspan(used ? 1 : 0);
         GroupPort out;
         out.port = port;
         out.peer = link.peer;
         out.peer_port = link.peer_port;
         out.rate = link.rate;
         out.minimal = minimal.contains(port);
-        out.lid_count = cell.lids;
-        out.flows = cell.flows;
+        out.lid_count = use.lids;
+        out.flows = use.flows;
         group.peers.push_back(link.peer);
         const double rate = graph_.rate(at, port);
         guessed_rate_ = guessed_rate_ || !graph_.rate_known(at, port);
         if (out.minimal)
             rates.push_back(rate);
-        group.used += cell.lids != 0 ? 1 : 0;
-        group.lids += cell.lids;
-        group.flows += cell.flows;
-        busiest = std::max(busiest, cell.lids / rate);
+        group.used += use.lids != 0 ? 1 : 0;
+        group.lids += use.lids;
+        group.flows += use.flows;
+        busiest = std::max(busiest, use.lids / rate);
         group.ports.push_back(std::move(out));
     }
     std::sort(group.peers.begin(), group.peers.end());
@@ -124,19 +124,13 @@ void Analysis::fill_sources() {
 
 void Analysis::finish_groups() {
     group_of_.resize(graph_.size());
-    for (const Number at : counter_->passed())
-        for (const FlowCounter::Slot &slot : counter_->slots(at)) {
-            bool used = false;
-            for (unsigned p = 0; p < graph_.ports(at) && !used; ++p)
-                used = counter_->cell(at, slot, std::uint8_t(p)).lids != 0;
-            if (!used)
-                continue;
-            auto &known = group_of_[at];
-            if (known.empty())
-                known.assign(patterns_.size() * counter_->sets(at).size(), no_group);
-            known[slot.pattern * counter_->sets(at).size() + slot.set] = std::uint32_t(routes_.groups.size());
-            routes_.groups.push_back(finish(at, slot));
-        }
+    each_group([this](Number at, std::span<const FlowCounter::Use> uses) {
+        auto &known = group_of_[at];
+        if (known.empty())
+            known.assign(patterns_.size() * counter_->sets(at).size(), no_group);
+        known[uses[0].pattern * counter_->sets(at).size() + uses[0].set] = std::uint32_t(routes_.groups.size());
+        routes_.groups.push_back(finish(at, uses));
+    });
     if (query_.want_lids)
         fill_lids();
     if (query_.want_sources)

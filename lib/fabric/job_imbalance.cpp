@@ -32,17 +32,17 @@ std::uint32_t Analysis::starts_at(const Pattern &pattern, Number at) const {
 /// the job, with their mean.
 std::vector<Items> Analysis::items_at(Number at, std::uint16_t set, bool own_only) const {
     std::vector<Items> items;
-    for (const FlowCounter::Slot &slot : counter_->slots(at)) {
-        const Pattern &pattern = patterns_[slot.pattern];
-        if (slot.set != set || (!own_only && pattern.direction != Direction::inside))
+    for (std::size_t p = 0; p < patterns_.size(); ++p) {
+        if (!own_only && patterns_[p].direction != Direction::inside)
             continue;
         double flows = 0;
         std::size_t lids = 0;
-        for (unsigned p = 0; p < graph_.ports(at); ++p) {
-            flows += counter_->cell(at, slot, std::uint8_t(p)).flows;
-            lids += counter_->cell(at, slot, std::uint8_t(p)).lids;
-        }
-        const double size = own_only ? starts_at(pattern, at) : lids == 0 ? 0 : flows / double(lids);
+        for (const FlowCounter::Use &use : uses_[at])
+            if (use.set == set && use.pattern == p) {
+                flows += use.flows;
+                lids += use.lids;
+            }
+        const double size = own_only ? starts_at(patterns_[p], at) : lids == 0 ? 0 : flows / double(lids);
         if (size > 0 && lids > 0)
             items.push_back({size, lids});
     }
@@ -111,13 +111,9 @@ void Analysis::finish_imbalance() {
         return;
     for (const Number at : counter_->passed()) {
         std::array<double, 256> flows{}, own{};
-        for (const FlowCounter::Slot &slot : counter_->slots(at)) {
-            const double started = starts_at(patterns_[slot.pattern], at);
-            for (unsigned p = 0; p < graph_.ports(at); ++p) {
-                const FlowCounter::Cell &cell = counter_->cell(at, slot, std::uint8_t(p));
-                flows[p] += cell.flows;
-                own[p] += started * cell.lids;
-            }
+        for (const FlowCounter::Use &use : uses_[at]) {
+            flows[use.port] += use.flows;
+            own[use.port] += double(starts_at(patterns_[use.pattern], at)) * use.lids;
         }
         for (unsigned p = 0; p < graph_.ports(at); ++p) {
             if (flows[p] == 0)
@@ -137,9 +133,9 @@ ShapeLoad Analysis::many_to_many() const {
     Number worst_at = SwitchGraph::nowhere;
     for (const Number at : counter_->passed()) {
         std::array<double, 256> flows{};
-        for (const FlowCounter::Slot &slot : counter_->slots(at))
-            for (unsigned p = 0; patterns_[slot.pattern].direction == Direction::inside && p < graph_.ports(at); ++p)
-                flows[p] += counter_->cell(at, slot, std::uint8_t(p)).flows;
+        for (const FlowCounter::Use &use : uses_[at])
+            if (patterns_[use.pattern].direction == Direction::inside)
+                flows[use.port] += use.flows;
         for (unsigned p = 0; p < graph_.ports(at); ++p) {
             const double weighted = flows[p] == 0 ? 0 : flows[p] / graph_.rate(at, std::uint8_t(p));
             // Of equals the lower switch and port.
@@ -156,9 +152,9 @@ ShapeLoad Analysis::many_to_many() const {
         return out;
     for (std::uint16_t set = 0; set < counter_->sets(worst_at).size(); ++set) {
         bool through = false;
-        for (const FlowCounter::Slot &slot : counter_->slots(worst_at))
-            through = through || (slot.set == set && patterns_[slot.pattern].direction == Direction::inside &&
-                                  counter_->cell(worst_at, slot, out.port).flows != 0);
+        for (const FlowCounter::Use &use : uses_[worst_at])
+            through = through || (use.set == set && use.port == out.port &&
+                                  patterns_[use.pattern].direction == Direction::inside);
         if (through)
             out.ideal += best_even_spread(rates_of(worst_at, counter_->sets(worst_at)[set]), items_at(worst_at, set, false)) *
                          graph_.rate(worst_at, out.port);

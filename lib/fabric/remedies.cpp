@@ -48,7 +48,7 @@ void add_group(Figures &out, const Map &map, const Group &group) {
     out.lids = group.lids;
     out.group_imbalance = group.imbalance;
     for (const GroupPort &port : group.ports)
-        out.busiest_lids = std::max(out.busiest_lids, double(port.lids.size()));
+        out.busiest_lids = std::max(out.busiest_lids, double(port.lid_count));
 }
 
 /// What an even spread of so many items over these links makes of them.
@@ -80,7 +80,7 @@ class Evaluation {
 public:
     Evaluation(const Map &map, const Query &query, const Routes &now, const RemedyOptions &options)
         : map_(map), query_(query), routes_(now), options_(options), deal_(map, query, options.work / fewest_tries) {
-        query_.want_sources = false;
+        query_.want_sources = query_.want_lids = query_.want_shapes = false;
     }
 
     Remedies run() {
@@ -191,7 +191,7 @@ Figures figures_of_same(const Map &map, const Routes &routes, const Query &query
         return out;
     add_group(out, map, *same);
     for (const GroupPort &port : same->ports)
-        out.ceiling_gib_s += port.lids.empty() ? 0 : ceiling_of(port.rate, query);
+        out.ceiling_gib_s += port.lid_count == 0 ? 0 : ceiling_of(port.rate, query);
     return out;
 }
 

@@ -27,13 +27,14 @@ SwitchGraph::SwitchGraph(const LftView &lfts) : lfts_(&lfts) {
         first_[s] = std::uint32_t(edges_.size());
         for (std::uint32_t p = 1; p < node.ports; ++p) {
             const image::PortRecord &port = image.ports[node.first_port + p];
-            if (port.peer == no_node || numbers_[port.peer] == nowhere)
+            // A cable from a switch to itself leads nowhere.
+            if (port.peer == no_node || port.peer == nodes_[s] || numbers_[port.peer] == nowhere)
                 continue;
             next_[s][p] = numbers_[port.peer];
             ++rate_seen[port.rate];
             const image::PortRecord &away = image.ports[image.nodes[port.peer].first_port + port.peer_port];
             const bool mirrored = away.peer == nodes_[s] && away.peer_port == p;
-            if (port.peer == nodes_[s] || port.peer_port == 0 || !mirrored ||
+            if (port.peer_port == 0 || !mirrored ||
                 (!lfts.down().empty() && lfts.down().contains({nodes_[s], std::uint8_t(p)})))
                 continue;
             edge_at[node.first_port + p] = std::uint32_t(edges_.size());

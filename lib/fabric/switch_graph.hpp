@@ -35,7 +35,8 @@ public:
     std::span<const Edge> edges(Number number) const {
         return std::span(edges_).subspan(first_[number], first_[number + 1U] - first_[number]);
     }
-    /// The switch each port leads to; nowhere for ports to hosts, to nothing, and for numbers the switch does not have.
+    /// The switch each port leads to; nowhere for ports to hosts, to itself, to nothing, and for numbers that the switch
+    /// does not have.
     const std::array<Number, 256> &next(Number number) const { return next_[number]; }
     unsigned ports(Number number) const { return ports_[number]; } ///< port 0 included
     /// Net data rate of any link between switches in Gb/s, for weighing.

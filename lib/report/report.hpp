@@ -5,6 +5,7 @@
 #include "verdict/job_verdict.hpp"
 
 #include <nlohmann/json_fwd.hpp>
+#include <limits>
 #include <string>
 
 namespace fabric_check {
@@ -21,9 +22,14 @@ nlohmann::ordered_json report_json(const JobEvidence &evidence, const JobVerdict
 std::string report_text(const nlohmann::ordered_json &report, bool colour, std::size_t columns = usual_columns);
 
 /// routes/1 of the contract, shared by `routes` and the report. `worst`: the group that worst and ceiling are about, an
-/// index into the routes' groups; -1: the routes' own.
+/// index into the routes' groups; -1: the routes' own. Of more groups than `most`, the worst so many stand in it, and
+/// "groups_left_out" says how many do not.
 nlohmann::ordered_json routes_json(const fabric::Map &map, const fabric::Routes &routes, const fabric::Query &query,
-                                   int worst = -1);
+                                   int worst = -1, std::size_t most = std::numeric_limits<std::size_t>::max());
+/// As many groups as routes_text() looks at.
+inline constexpr std::size_t groups_for_text = 13;
+/// Its "effective_bisection"; null where there is none.
+nlohmann::ordered_json bisection_json(const fabric::Routes &routes);
 /// Its "shapes".
 nlohmann::ordered_json shapes_json(const fabric::Map &map, const fabric::Shapes &shapes);
 /// Adds warnings to routes/1 of a job's nodes where its report (report/1) saw other routes, changing ones, or none.

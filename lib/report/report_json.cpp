@@ -92,8 +92,26 @@ namespace {
 
 void add_shapes(const fabric::LftView &lfts, const fabric::Query &query, ordered_json &routes) {
     if (query.job.size() <= fabric::shape_limit) {
-        routes["shapes"] = shapes_json(lfts.map(), fabric::shape_loads(lfts, query));
+        fabric::Query inside;
+        inside.job = query.job;
+        inside.want_sources = inside.want_lids = false;
+        inside.want_shapes = true;
+        const fabric::Routes loads = fabric::analyse(lfts, inside);
+        routes["shapes"] = shapes_json(lfts.map(), loads.shapes.value_or(fabric::Shapes{}));
+        routes["effective_bisection"] = bisection_json(loads);
     }
+}
+
+/// The distribution by the map's own tables.
+ordered_json routes_by_map(const JobEvidence &evidence, const JobVerdict &verdict) {
+    const auto &scout = evidence.scout.end ? evidence.scout.end : evidence.scout.start;
+    if (evidence.map == nullptr || !scout) {
+        return nullptr;
+    }
+    fabric::Query query = query_from(*evidence.map, scout->hosts, Config{});
+    query.ceilings = verdict.payload_ceilings;
+    query.want_sources = false;
+    return routes_json(*evidence.map, fabric::analyse(fabric::LftView(*evidence.map), query), query);
 }
 
 ordered_json routes_of(const JobEvidence &evidence, const JobVerdict &verdict, bool at_end) {
@@ -304,8 +322,11 @@ ordered_json report_json(const JobEvidence &evidence, const JobVerdict &verdict)
     add_measures(verdict, routes);
     out["routes"] = std::move(routes);
     out["routes_changed"] = verdict.routes_changed;
-    if (!verdict.routes_changed.empty() && end) {
+    if (verdict.changed_in_mid_job && end) {
         out["routes_start"] = routes_of(evidence, verdict, false);
+    }
+    if (!verdict.routes_changed.empty() && !verdict.changed_in_mid_job) {
+        out["routes_map"] = routes_by_map(evidence, verdict);
     }
     out["fields"] = ordered_json::object();
     for (const auto &[key, value] : fields) {

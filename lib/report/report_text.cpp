@@ -82,7 +82,7 @@ public:
         lines("What to do next", list(report_, "advice"), true);
         hot();
         routes();
-        lines("Routes that changed during the job", list(report_, "routes_changed"), false);
+        lines("Routes that changed", list(report_, "routes_changed"), false);
         unread();
         cover();
         notes();

@@ -35,7 +35,9 @@ std::map<std::string, std::string> lids_by_port(const ordered_json &routes) {
 void warn_of_other_routes(const ordered_json &report, ordered_json &routes) {
     ordered_json &warnings = routes["warnings"];
     if (!list(report, "routes_changed").empty()) {
-        warnings.push_back("routes changed while the job ran: its report has both distributions");
+        warnings.push_back(at(report, "routes_map").is_object()
+                               ? "the routes had changed since the map was built: its report has both distributions"
+                               : "routes changed while the job ran: its report has both distributions");
     }
     const ordered_json &before = at(report, "routes");
     if (!before.is_object()) {

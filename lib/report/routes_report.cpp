@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 
 namespace fabric_check {
 namespace {
@@ -133,13 +134,21 @@ ordered_json map_json(const Map &map) {
 
 } // namespace
 
+ordered_json bisection_json(const Routes &routes) {
+    if (!routes.effective_bisection)
+        return nullptr;
+    const EffectiveBisection &half = *routes.effective_bisection;
+    return {{"mean", rounded(half.mean)},   {"low", rounded(half.low)},      {"high", rounded(half.high)},
+            {"worst", rounded(half.worst)}, {"bisections", half.bisections}, {"seed", half.seed}};
+}
+
 ordered_json shapes_json(const Map &map, const Shapes &shapes) {
     return {{"one_to_many", shape_json(map, shapes.one_to_many)},
             {"many_to_one", shape_json(map, shapes.many_to_one)},
             {"many_to_many", shape_json(map, shapes.many_to_many)}};
 }
 
-ordered_json routes_json(const Map &map, const Routes &routes, const Query &query, int worst_group) {
+ordered_json routes_json(const Map &map, const Routes &routes, const Query &query, int worst_group, std::size_t most) {
     const int chosen = worst_group >= 0 && std::size_t(worst_group) < routes.groups.size() ? worst_group : routes.worst;
     ordered_json out = {{"schema", "fabric-check/routes/1"},
                         {"nodes", folded(query.job)},
@@ -163,8 +172,10 @@ ordered_json routes_json(const Map &map, const Routes &routes, const Query &quer
                                       {"switch", description(map, lost.at)}});
     }
     const bool rails = std::any_of(routes.groups.begin(), routes.groups.end(), [](const Group &one) { return one.rail != 0; });
-    for (const Group &group : routes.groups)
+    for (const Group &group : std::span(routes.groups).first(std::min(most, routes.groups.size())))
         out["groups"].push_back(group_json(map, group, rails));
+    if (routes.groups.size() > most)
+        out["groups_left_out"] = routes.groups.size() - most;
     out["worst"] = nullptr;
     if (chosen >= 0) {
         const Group &worst = routes.groups[std::size_t(chosen)];
@@ -181,13 +192,7 @@ ordered_json routes_json(const Map &map, const Routes &routes, const Query &quer
     out["ceiling"] = ceiling_json(routes, query, chosen);
     add_label(out["worst"], map);
     add_label(out["ceiling"], map);
-    out["effective_bisection"] = nullptr;
-    if (routes.effective_bisection) {
-        const EffectiveBisection &half = *routes.effective_bisection;
-        out["effective_bisection"] = {{"mean", rounded(half.mean)},       {"low", rounded(half.low)},
-                                      {"high", rounded(half.high)},       {"worst", rounded(half.worst)},
-                                      {"bisections", half.bisections},    {"seed", half.seed}};
-    }
+    out["effective_bisection"] = bisection_json(routes);
     if (routes.shapes)
         out["shapes"] = shapes_json(map, *routes.shapes);
     return out;

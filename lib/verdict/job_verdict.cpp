@@ -162,7 +162,10 @@ JobVerdict judge_job(const JobEvidence &evidence, const Config &config) {
     const RouteChanges changes = compare_tables(evidence, query);
     annotate_discards(changes, set.names, findings);
     verdict.routes_changed = changes.texts;
-    verdict.route = route_status(evidence, changes, config.thresholds.imbalance);
+    verdict.changed_in_mid_job = !changes.texts.empty();
+    const std::vector<std::string> since_map = changes_since_map(evidence, query);
+    verdict.routes_changed.insert(verdict.routes_changed.end(), since_map.begin(), since_map.end());
+    verdict.route = route_status(evidence, changes, !since_map.empty(), config.thresholds.imbalance);
     if (const fabric::Routes *routes = evidence.map != nullptr ? job_routes(evidence) : nullptr) {
         verdict.measures = measure_groups(*routes, set, config.thresholds.spread_min_gb * 1e9);
         LoadVerdict load = judge_load(evidence, query, verdict.measures, set, config, verdict.adaptive_routing,

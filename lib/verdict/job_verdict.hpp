@@ -166,7 +166,9 @@ struct JobVerdict {
     std::vector<HotPort> hot; ///< hottest first
     std::vector<PortResult> ports;
     std::vector<StepVerdict> steps; ///< that were recorded, by their starts
-    std::vector<std::string> routes_changed; ///< plain words: which switch, LID, old and new port
+    /// Plain words: which switch, LID, old and new port; between start and end, then since the map was built.
+    std::vector<std::string> routes_changed;
+    bool changed_in_mid_job = false; ///< of the former there are some
     std::vector<std::string> advice;         ///< what to do next, plain words
     std::vector<std::string> notes;
 };

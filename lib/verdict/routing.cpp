@@ -44,6 +44,31 @@ std::optional<std::uint64_t> counter_delta(const Deltas &deltas, const char *nam
 
 } // namespace
 
+std::vector<std::string> changes_since_map(const JobEvidence &evidence, const fabric::Query &query) {
+    std::vector<std::string> texts;
+    const auto &scout = evidence.scout.end ? evidence.scout.end : evidence.scout.start;
+    if (evidence.map == nullptr || !scout) {
+        return texts;
+    }
+    const std::map<std::uint16_t, std::string> lids = lids_of(query);
+    for (const LftBlock &block : scout->lfts) {
+        const std::uint32_t node = evidence.map->by_guid(block.switch_guid);
+        const auto table = node == fabric::no_node ? std::span<const std::uint8_t>() : evidence.map->nodes()[node].lft();
+        const unsigned base = block.block * lids_per_block;
+        for (auto lid = lids.lower_bound(static_cast<std::uint16_t>(std::min(base, 0xffffU)));
+             !table.empty() && lid != lids.end() && lid->first < base + lids_per_block; ++lid) {
+            const std::uint8_t from = lid->first < table.size() ? table[lid->first] : fabric::no_route;
+            const std::uint8_t to = block.ports[lid->first - base];
+            if (from != to) {
+                texts.push_back(fmt::format("since the map was built, {}: LID {} ({}) from {} to {}",
+                                            evidence.map->display_name(node), lid->first, lid->second, port_text(from),
+                                            port_text(to)));
+            }
+        }
+    }
+    return texts;
+}
+
 RouteChanges compare_tables(const JobEvidence &evidence, const fabric::Query &query) {
     RouteChanges changes;
     if (evidence.map == nullptr || !evidence.scout.start || !evidence.scout.end) {
@@ -150,7 +175,7 @@ AdaptiveRouting adaptive_routing_of(const JobEvidence &evidence, const Config &c
     return evidence.map != nullptr ? evidence.map->adaptive_routing() : AdaptiveRouting::unknown;
 }
 
-RouteStatus route_status(const JobEvidence &evidence, const RouteChanges &changes, double bar) {
+RouteStatus route_status(const JobEvidence &evidence, const RouteChanges &changes, bool since_map, double bar) {
     const fabric::Routes *routes = job_routes(evidence);
     if (routes == nullptr || evidence.map == nullptr) {
         return RouteStatus::unknown;
@@ -160,6 +185,9 @@ RouteStatus route_status(const JobEvidence &evidence, const RouteChanges &change
     }
     if (routes->imbalance > bar) {
         return RouteStatus::imbalanced;
+    }
+    if (since_map) {
+        return RouteStatus::changed;
     }
     return routes->unreachable.empty() ? RouteStatus::ok : RouteStatus::unknown;
 }

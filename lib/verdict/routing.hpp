@@ -16,6 +16,10 @@ struct RouteChanges {
     unsigned not_compared = 0;      ///< blocks that one side only has
 };
 
+/// Compares the forwarding tables as the last scout read them with the map's, for the LIDs of the query only: which switch,
+/// LID, the map's and the present port. Tables that the map lacks say nothing.
+std::vector<std::string> changes_since_map(const JobEvidence &evidence, const fabric::Query &query);
+
 /// Compares the forwarding tables of both scouts block by block, for the LIDs of the query only.
 RouteChanges compare_tables(const JobEvidence &evidence, const fabric::Query &query);
 
@@ -29,8 +33,9 @@ int worst_group(const fabric::Routes &routes, const std::vector<GroupMeasure> &m
 /// As configured ("on", "off"), else as the scout or the map found it.
 AdaptiveRouting adaptive_routing_of(const JobEvidence &evidence, const Config &config);
 
-/// ok, imbalanced, changed or unknown, by the tables alone.
-RouteStatus route_status(const JobEvidence &evidence, const RouteChanges &changes, double bar);
+/// ok, imbalanced, changed or unknown, by the tables alone. A change during the job comes before all; one since the map
+/// was made (`since_map`) hides no imbalance of what was read.
+RouteStatus route_status(const JobEvidence &evidence, const RouteChanges &changes, bool since_map, double bar);
 
 /// Discards on ports whose routes changed may be the re-sweep's.
 void annotate_discards(const RouteChanges &changes, const Names &names, std::vector<Finding> &findings);

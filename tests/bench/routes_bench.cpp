@@ -199,10 +199,10 @@ void job(const char *name, const std::string &file, const std::vector<std::strin
     const double shaped = best_of(10, [&] { ask(true); });
     const double printed = best_of(5, [&] {
         const auto [map, query, routes] = ask(true);
-        keep(routes_json(map, routes, query).dump());
+        keep(routes_text(routes_json(map, routes, query, -1, groups_for_text), false));
     });
     fmt::print("{:<28} {} nodes: open {:.2f} ms; open, groups, imbalance {:.2f} ms; and link loads by shape, bisections {:.2f} "
-               "ms; and JSON {:.2f} ms (checksum of the whole file: {:.2f} ms)\n",
+               "ms; and text {:.2f} ms (checksum of the whole file: {:.2f} ms)\n",
                name, nodes.size(), opened, answered, shaped, printed, hash_of_all);
 }
 

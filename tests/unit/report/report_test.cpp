@@ -131,6 +131,15 @@ TEST(ReportJson, AChangeOfRoutesKeepsBothDistributions) {
     EXPECT_NE(report["routes"]["groups"], report["routes_start"]["groups"]);
 }
 
+TEST(ReportJson, AChangeSinceTheMapKeepsTheMapsDistribution) {
+    MainJob job;
+    job.map.nodes[1].lft[SmallJob::node_lid(7)] = 31;
+    const ordered_json report = report_of(job);
+    EXPECT_EQ(report["routes_changed"].size(), 1U);
+    EXPECT_FALSE(report.contains("routes_start"));
+    EXPECT_NE(report["routes"]["groups"], report["routes_map"]["groups"]);
+}
+
 TEST(ReportJson, TimesAndIdsAreNumbers) {
     MainJob job;
     job.evidence.job.array_job_id = 4700;

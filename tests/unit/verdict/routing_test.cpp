@@ -307,6 +307,25 @@ TEST(Routing, TheBarOfHotIsInclusive) {
     EXPECT_EQ(at.judge().verdict, "congestion");
 }
 
+TEST(Routing, AChangeSinceTheMapIsToldAndWithholdsNothing) {
+    CollapsedJob job;
+    job.map.nodes[b].lft[SmallJob::node_lid(7)] = 31;
+    const JobVerdict verdict = job.judge();
+    EXPECT_THAT(verdict.routes_changed,
+                ElementsAre("since the map was built, SwitchB: LID 9 (node07) from port 31 to port 26"));
+    EXPECT_FALSE(verdict.changed_in_mid_job);
+    EXPECT_EQ(verdict.route, RouteStatus::imbalanced) << "what was read live is imbalanced, whatever the map has";
+    EXPECT_EQ(verdict.verdict, "routing-imbalance");
+}
+
+TEST(Routing, EvenRoutesThatTheMapHasOtherwiseAreChanged) {
+    SmallJob job;
+    job.map.nodes[b].lft[SmallJob::node_lid(7)] = 26; // 31 in truth
+    EXPECT_EQ(job.judge().route, RouteStatus::changed);
+    job.map.nodes[b].lft.clear();
+    EXPECT_EQ(job.judge().route, RouteStatus::ok) << "a table that the map lacks says nothing";
+}
+
 TEST(Routing, AChangeInMidJobWithholdsTheImbalanceAndListsBothPorts) {
     CollapsedJob job;
     job.evidence.scout.start->lfts[1].ports[SmallJob::node_lid(7)] = 31;
