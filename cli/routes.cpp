@@ -274,7 +274,8 @@ int run(const Context &context, const Options &options) {
         query.services = std::move(*services);
     }
     const LftView lfts(*map);
-    query.want_shapes = query.want_lids = query.job.size() <= shape_limit;
+    query.want_shapes = query.job.size() <= shape_limit;
+    query.want_lids = query.want_shapes && (context.json || options.job || options.remedies);
     Routes routes = analyse(lfts, query);
     query.want_shapes = false;
     if (!routes.shapes) {

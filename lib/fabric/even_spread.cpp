@@ -67,18 +67,23 @@ double best_even_spread(std::span<const double> rates, std::vector<Items> items)
 void EvenSpread::add(const Reach &reach, std::span<const Start> starts) {
     constexpr std::size_t width = Reach::width;
     here_.assign(graph_.size() * width, 0);
-    for (const Start &start : starts)
+    some_.assign(graph_.size(), 0);
+    for (const Start &start : starts) {
         here_[start.at * width + start.place] += start.flows;
+        some_[start.at] |= std::uint64_t(1) << start.place;
+    }
     const auto &levels = reach.levels();
     std::array<double, width> part{};
     for (std::size_t level = levels.size(); level-- > 1;)
         for (const auto &[s, targets] : levels[level]) {
+            if ((some_[s] & targets) == 0)
+                continue;
             const double *from = &here_[s * width];
             const auto edges = graph_.edges(s);
             const std::uint32_t first = graph_.first_edge(s);
             reach.classes(s, classes_);
             for (const Reach::Class &one : classes_) {
-                const std::uint64_t mine = one.targets & targets;
+                const std::uint64_t mine = one.targets & targets & some_[s];
                 double total = 0, rates = 0;
                 part.fill(0);
                 for (std::uint64_t left = mine; left != 0; left &= left - 1) {
@@ -97,6 +102,7 @@ void EvenSpread::add(const Reach &reach, std::span<const Start> starts) {
                     const double share = edges[e].rate / rates;
                     load_[first + e] += total * share;
                     double *to = &here_[edges[e].to * width];
+                    some_[edges[e].to] |= mine;
                     for (std::size_t t = 0; t < width; ++t)
                         to[t] += part[t] * share;
                 }

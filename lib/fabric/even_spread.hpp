@@ -43,6 +43,7 @@ private:
     const SwitchGraph &graph_;
     std::vector<double> load_; ///< by edge
     std::vector<double> here_; ///< by switch and target
+    std::vector<std::uint64_t> some_; ///< by switch: targets for which there is something here
     std::vector<Reach::Class> classes_;
 };
 

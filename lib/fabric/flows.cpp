@@ -11,15 +11,6 @@ namespace {
 
 constexpr std::uint64_t bit(std::size_t at) { return std::uint64_t(1) << at; }
 
-/// As if the flows of this mark had not passed.
-void take_back(FlowCounter::Hop &hop, std::uint8_t mark) {
-    hop.marks &= std::uint8_t(~mark);
-    if ((mark & FlowCounter::mark_flows) != 0)
-        hop.flows = 0;
-    if (hop.marks == 0)
-        hop = {};
-}
-
 /// Hops from the nearest of these switches; those that cannot be reached come last.
 std::vector<std::uint8_t> ranks(const SwitchGraph &graph, std::span<const SwitchGraph::Number> from) {
     constexpr std::uint8_t far = 0xff;
@@ -44,7 +35,7 @@ std::vector<std::uint8_t> ranks(const SwitchGraph &graph, std::span<const Switch
 FlowCounter::FlowCounter(const SwitchGraph &graph, const LftView &lfts, std::span<const Number> targets, bool by_set,
                          std::size_t columns)
     : graph_(graph), tree_(lfts), lfts_(lfts), targets_(targets.begin(), targets.end()), columns_(columns),
-      switches_(graph.size()), hops_(graph.size()), rank_(ranks(graph, targets)), standing_(graph.size(), 0),
+      switches_(graph.size()), rows_(graph.size()), rank_(ranks(graph, targets)), standing_(graph.size(), 0),
       sent_(graph.size(), 0), local_(graph.size(), 0), flows_(graph.size() * width, 0), pattern_of_(graph.size(), 0),
       alone_(lfts.map().nodes().size(), 0) {
     for (std::size_t first = 0; by_set && first < targets_.size(); first += width)
@@ -62,8 +53,11 @@ void FlowCounter::open(Number at) {
     here.table = lfts_.row(graph_.node(at));
     here.set_of.assign(targets_.size(), 0);
     passed_.push_back(at);
-    if (columns_ != 0)
-        hops_[at] = std::make_unique<Hop[]>(columns_);
+    if (columns_ != 0) {
+        rows_[at] = {std::make_unique_for_overwrite<std::uint8_t[]>(columns_), std::make_unique<std::uint8_t[]>(columns_),
+                     std::make_unique<std::uint16_t[]>(columns_)};
+        std::fill_n(rows_[at].ports.get(), columns_, no_route);
+    }
     if (reaches_.empty())
         here.sets.emplace_back();
     for (std::size_t r = 0; r < reaches_.size(); ++r) {
@@ -131,13 +125,24 @@ void FlowCounter::stand(Number at, std::uint64_t columns) {
     standing_[at] |= columns;
 }
 
-void FlowCounter::note_hop(Number at, std::size_t j, std::uint8_t out, Number next, std::uint32_t amount) {
-    Hop &hop = hops_[at][destinations_[j].column];
-    hop.port = out;
-    hop.next = next;
-    hop.marks |= mark_;
+void FlowCounter::note_hop(Number at, std::size_t j, std::uint8_t out, std::uint32_t amount) {
+    const std::uint32_t column = destinations_[j].column;
+    Row &row = rows_[at];
+    row.ports[column] = out;
+    row.marks[column] |= mark_;
     if ((mark_ & mark_flows) != 0)
-        hop.flows = std::uint16_t(hop.flows + amount);
+        row.flows[column] = std::uint16_t(row.flows[column] + amount);
+}
+
+/// As if the flows of the mark at hand had not passed.
+void FlowCounter::take_hop_back(Number at, std::size_t j) {
+    const std::uint32_t column = destinations_[j].column;
+    Row &row = rows_[at];
+    row.marks[column] &= std::uint8_t(~mark_);
+    if ((mark_ & mark_flows) != 0)
+        row.flows[column] = 0;
+    if (row.marks[column] == 0)
+        row.ports[column] = no_route;
 }
 
 /// What has come to its destination's own switch, and leaves the fabric there; what does not is left over.
@@ -153,7 +158,7 @@ std::uint64_t FlowCounter::deliver(Number at, std::uint64_t here) {
             continue;
         }
         if (to.port != 0 && columns_ != 0)
-            note_hop(at, j, out, SwitchGraph::nowhere, 0);
+            note_hop(at, j, out, 0);
         received_[j] += std::exchange(flows_[at * width + j], std::uint16_t(0));
     }
     return left_over;
@@ -183,7 +188,7 @@ std::uint64_t FlowCounter::send_all(Number at, std::uint64_t left, std::uint64_t
         Cell &cell = uniform ? only[out] : here.cells[here.first[here.set_of[target_[j]]] + out];
         cell = take_back ? cell - more : cell + more;
         if constexpr (matrix)
-            note_hop(at, j, out, there, amount);
+            note_hop(at, j, out, amount);
     };
     if (left == ~std::uint64_t(0) && highest_lid_ < size) {
         for (std::size_t j = 0; j < width; ++j)
@@ -292,7 +297,7 @@ void FlowCounter::count(std::uint16_t pattern, std::span<const Source> sources, 
         run(sources, own, all, true); // the very same steps, taken back
         for (const Number s : passed_)
             for (std::size_t j = 0; columns_ != 0 && j < destinations.size(); ++j)
-                fabric::take_back(hops_[s][destinations[j].column], mark);
+                take_hop_back(s, j);
         run(sources, own, all & ~bad, false);
     }
     most_received_ = std::max(most_received_, *std::max_element(received_.begin(), received_.end()));
@@ -342,7 +347,7 @@ void FlowCounter::walk_alone(const Destination &to, std::span<const Source> sour
             prepare(at);
         const std::uint8_t out = tree_.port(*it);
         if (columns_ != 0 && out != 0)
-            note_hop(at, j, out, next == no_node ? SwitchGraph::nowhere : graph_.number(next), next == no_node ? 0 : amount);
+            note_hop(at, j, out, next == no_node ? 0 : amount);
         if (next == no_node)
             continue;
         Switch &here = switches_[at];

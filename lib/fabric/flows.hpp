@@ -43,14 +43,7 @@ public:
         std::uint8_t port;
         std::uint32_t flows, lids;
     };
-    /// What the matrix has of a switch and a column.
-    struct Hop {
-        Number next = SwitchGraph::nowhere; ///< nowhere: the port faces the destination, or no flow passed
-        std::uint16_t flows = 0;            ///< of the patterns that are counted with mark_flows
-        std::uint8_t port = no_route;       ///< no_route: no flow passed
-        std::uint8_t marks = 0;             ///< of those whose flows passed
-    };
-    static constexpr std::uint8_t mark_flows = 0x80; ///< in count()'s mark: add up Hop::flows
+    static constexpr std::uint8_t mark_flows = 0x80; ///< in count()'s mark: add the flows up in the matrix
 
     /// `targets`: the switches of all destinations; all switches where something takes part are among them, and come
     /// first and last in a round. Without `by_set` everything that leaves a switch is counted together, which takes no
@@ -74,8 +67,11 @@ public:
     std::uint16_t set(Number at, std::size_t target) const { return switches_[at].set_of[target]; }
     /// Switches that some flow left or reached.
     const std::vector<Number> &passed() const { return passed_; }
-    /// The matrix' row of a switch, by column; null where no flow passed at all, or without a matrix.
-    const Hop *hops(Number at) const { return hops_[at].get(); }
+    /// The matrix' rows of a switch, by column; null where no flow passed at all, or without a matrix. The port to which
+    /// flows went on, no_route where none did; the marks of those whose flows passed; the flows of those with mark_flows.
+    const std::uint8_t *ports(Number at) const { return rows_[at].ports.get(); }
+    const std::uint8_t *marks(Number at) const { return rows_[at].marks.get(); }
+    const std::uint16_t *flows(Number at) const { return rows_[at].flows.get(); }
 
     const std::vector<Unreachable> &lost() const { return lost_; }
     const std::set<std::uint32_t> &starts() const { return starts_; } ///< nodes
@@ -112,7 +108,8 @@ private:
     std::uint64_t deliver(Number at, std::uint64_t here);
     template <bool uniform, bool matrix>
     std::uint64_t send_all(Number at, std::uint64_t left, std::uint64_t before, bool take_back);
-    void note_hop(Number at, std::size_t j, std::uint8_t out, Number next, std::uint32_t amount);
+    void note_hop(Number at, std::size_t j, std::uint8_t out, std::uint32_t amount);
+    void take_hop_back(Number at, std::size_t j);
     void stand(Number at, std::uint64_t columns);
     void walk_alone(const Destination &to, std::span<const Source> sources, std::uint16_t own);
 
@@ -123,7 +120,11 @@ private:
     std::vector<Number> targets_;
     std::size_t columns_;
     std::vector<Switch> switches_;
-    std::vector<std::unique_ptr<Hop[]>> hops_;
+    struct Row {
+        std::unique_ptr<std::uint8_t[]> ports, marks;
+        std::unique_ptr<std::uint16_t[]> flows;
+    };
+    std::vector<Row> rows_; ///< the matrix; empty without columns
     std::vector<std::uint8_t> rank_;           ///< hops from the nearest target
     std::vector<std::vector<Number>> waiting_; ///< by rank: switches where flows stand
     std::vector<std::uint64_t> standing_, sent_; ///< by switch: destinations with flows here; that have left here

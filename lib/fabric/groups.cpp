@@ -70,18 +70,18 @@ std::uint32_t Analysis::group_of(Number at, std::size_t pattern, std::uint16_t s
 /// The LIDs of each port, from the matrix of routes.
 void Analysis::fill_lids() {
     for (const Number at : counter_->passed()) {
-        const FlowCounter::Hop *hops = counter_->hops(at);
+        const std::uint8_t *ports = counter_->ports(at), *marks = counter_->marks(at);
         for (const std::uint32_t m : order_) {
             const Member &to = members_[m];
-            if (hops[m].port == no_route || at == to.at)
+            if (ports[m] == no_route || at == to.at)
                 continue;
             const std::uint16_t set = counter_->set(at, to.target);
             for (const std::uint8_t mark : {mark_job, mark_services}) {
-                if ((hops[m].marks & mark) == 0)
+                if ((marks[m] & mark) == 0)
                     continue;
                 const std::size_t pattern = mark == mark_services ? rails_ + to.rail : to.service ? 2 * rails_ : to.rail;
                 if (const std::uint32_t group = group_of(at, pattern, set); group != no_group)
-                    port_of(routes_.groups[group], hops[m].port).lids.push_back(to.endpoint->lid);
+                    port_of(routes_.groups[group], ports[m]).lids.push_back(to.endpoint->lid);
             }
         }
     }

@@ -8,7 +8,7 @@
 namespace fabric_check::fabric {
 namespace {
 
-constexpr unsigned bisections = 200;
+constexpr unsigned bisections = 100;
 constexpr unsigned bisection_seed = 1;
 
 } // namespace

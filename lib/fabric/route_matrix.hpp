@@ -24,14 +24,13 @@ public:
         for (std::size_t hops = 0; hops <= graph_.size(); ++hops) {
             if (at == to.at && to.port == 0)
                 return true;
-            const FlowCounter::Hop *row = counter_.hops(at);
-            if (row == nullptr)
-                return false;
-            const FlowCounter::Hop hop = row[to.column];
-            if (hop.next == SwitchGraph::nowhere)
-                return at == to.at && hop.port == to.port;
-            visit(at, hop.port);
-            at = hop.next;
+            const std::uint8_t *row = counter_.ports(at);
+            const std::uint8_t out = row == nullptr ? no_route : row[to.column];
+            const Number next = graph_.next(at)[out];
+            if (next == SwitchGraph::nowhere)
+                return at == to.at && out == to.port;
+            visit(at, out);
+            at = next;
         }
         return false;
     }
@@ -45,7 +44,7 @@ private:
 struct Participant {
     SwitchGraph::Number at;
     const FlowCounter::Destination *destination;
-    double host_rate; ///< of its own link, Gb/s; 0 not known
+    double host_rate; ///< of its own link, Gb/s
     unsigned rail;
 };
 

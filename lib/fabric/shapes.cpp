@@ -119,11 +119,12 @@ ShapeLoad many_to_one(const RouteMatrix &routes, std::span<const Participant> pa
     std::vector<Number> passed = routes.counter().passed();
     std::sort(passed.begin(), passed.end());
     for (const Number at : passed) {
-        const FlowCounter::Hop *row = routes.counter().hops(at);
+        const std::uint8_t *ports = routes.counter().ports(at);
+        const std::uint16_t *flows = routes.counter().flows(at);
         std::array<std::uint16_t, 256> most{};
         for (const Participant &to : participants)
-            if (const FlowCounter::Hop hop = row[to.destination->column]; hop.next != SwitchGraph::nowhere)
-                most[hop.port] = std::max(most[hop.port], hop.flows);
+            if (const std::uint32_t column = to.destination->column; flows[column] != 0)
+                most[ports[column]] = std::max(most[ports[column]], flows[column]);
         for (std::size_t port = 0; port < most.size(); ++port) {
             if (most[port] == 0)
                 continue;
@@ -152,30 +153,41 @@ std::optional<EffectiveBisection> effective_bisection(const RouteMatrix &routes,
     EffectiveBisection out;
     out.bisections = bisections;
     out.seed = seed;
+    struct Way {
+        std::size_t first, last; ///< into links
+        double alone;            ///< Gb/s, of the two hosts' own links
+        bool arrives;
+    };
+    std::vector<Way> ways;
+    std::vector<std::pair<Number, std::uint8_t>> links;
     std::mt19937 random(seed);
     double sum = 0, squares = 0;
     for (unsigned round = 0; round < bisections; ++round) {
         double got = 0;
         std::size_t pairs = 0;
         counts.clear();
+        ways.clear();
+        links.clear();
         for (auto &rail : rails) {
             // Fisher and Yates by hand: std::shuffle's order is each library's own.
             for (std::size_t i = rail.size(); i > 1; --i)
                 std::swap(rail[i - 1], rail[random() % i]);
-            for (std::size_t i = 0; i + 1 < rail.size(); i += 2)
-                routes.walk(rail[i]->at, *rail[i + 1]->destination, [&](auto at, auto port) { counts.add(at, port); });
-        }
-        for (const auto &rail : rails)
             for (std::size_t i = 0; i + 1 < rail.size(); i += 2) {
-                double narrowest = std::min(rail[i]->host_rate, rail[i + 1]->host_rate);
-                const double alone = narrowest;
-                const bool arrives = routes.walk(rail[i]->at, *rail[i + 1]->destination, [&](auto at, auto port) {
-                    const double share = graph.rate(at, port) / counts.of(at, port);
-                    narrowest = narrowest > 0 ? std::min(narrowest, share) : share;
+                const std::size_t before = links.size();
+                const bool arrives = routes.walk(rail[i]->at, *rail[i + 1]->destination, [&](Number at, std::uint8_t port) {
+                    counts.add(at, port);
+                    links.emplace_back(at, port);
                 });
-                got += !arrives ? 0 : alone > 0 ? narrowest / alone : 1;
-                ++pairs;
+                ways.push_back({before, links.size(), std::min(rail[i]->host_rate, rail[i + 1]->host_rate), arrives});
             }
+        }
+        for (const Way &way : ways) {
+            double narrowest = way.alone;
+            for (const auto &[at, port] : std::span(links).subspan(way.first, way.last - way.first))
+                narrowest = std::min(narrowest, graph.rate(at, port) / counts.of(at, port));
+            got += way.arrives ? narrowest / way.alone : 0;
+            ++pairs;
+        }
         if (pairs == 0)
             return std::nullopt;
         const double mean = got / double(pairs);

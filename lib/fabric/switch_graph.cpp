@@ -5,7 +5,7 @@
 
 namespace fabric_check::fabric {
 
-SwitchGraph::SwitchGraph(const LftView &lfts) : lfts_(&lfts) {
+SwitchGraph::SwitchGraph(const LftView &lfts) {
     const image::Image &image = lfts.map().image();
     numbers_.assign(image.nodes.size(), nowhere);
     for (std::uint32_t n = 0; n < image.nodes.size(); ++n)
@@ -42,11 +42,12 @@ SwitchGraph::SwitchGraph(const LftView &lfts) : lfts_(&lfts) {
         }
     }
     first_[nodes_.size()] = std::uint32_t(edges_.size());
+    double usual_rate = 1;
     std::size_t most = 0;
     for (std::size_t r = 0; r < rate_seen.size(); ++r)
         if (rate_seen[r] > most && image.rates[r].data_gbps > 0) {
             most = rate_seen[r];
-            usual_rate_ = image.rates[r].data_gbps;
+            usual_rate = image.rates[r].data_gbps;
         }
     for (Number s = 0; s < nodes_.size(); ++s)
         for (std::uint32_t e = first_[s]; e < first_[s + 1U]; ++e) {
@@ -54,16 +55,17 @@ SwitchGraph::SwitchGraph(const LftView &lfts) : lfts_(&lfts) {
             const image::PortRecord &port = image.ports[image.nodes[nodes_[s]].first_port + edge.port];
             edge.mirror = edge_at[image.nodes[port.peer].first_port + port.peer_port];
             if (!(edge.rate > 0))
-                edge.rate = usual_rate_;
+                edge.rate = usual_rate;
         }
-}
-
-bool SwitchGraph::rate_known(Number number, std::uint8_t port) const {
-    return lfts_->map().nodes()[nodes_[number]].ports[port].rate.data_gbps > 0;
-}
-
-double SwitchGraph::rate(Number number, std::uint8_t port) const {
-    return rate_known(number, port) ? lfts_->map().nodes()[nodes_[number]].ports[port].rate.data_gbps : usual_rate_;
+    for (Number s = 0; s < nodes_.size(); ++s) {
+        const image::NodeRecord &node = image.nodes[nodes_[s]];
+        first_port_.push_back(std::uint32_t(rates_.size()));
+        for (const image::PortRecord &port : image.ports.subspan(node.first_port, node.ports)) {
+            const double rate = image.rates[port.rate].data_gbps;
+            rates_.push_back(rate > 0 ? rate : usual_rate);
+            known_.push_back(rate > 0);
+        }
+    }
 }
 
 } // namespace fabric_check::fabric

@@ -39,19 +39,20 @@ public:
     /// does not have.
     const std::array<Number, 256> &next(Number number) const { return next_[number]; }
     unsigned ports(Number number) const { return ports_[number]; } ///< port 0 included
-    /// Net data rate of any link between switches in Gb/s, for weighing.
-    double rate(Number number, std::uint8_t port) const;
-    bool rate_known(Number number, std::uint8_t port) const;
+    /// Net data rate of any port of the switch in Gb/s, for weighing.
+    double rate(Number number, std::uint8_t port) const { return rates_[first_port_[number] + port]; }
+    bool rate_known(Number number, std::uint8_t port) const { return known_[first_port_[number] + port]; }
 
 private:
-    const LftView *lfts_;
     std::vector<std::uint32_t> nodes_;
     std::vector<Number> numbers_; ///< by node
     std::vector<Edge> edges_;
     std::vector<std::uint32_t> first_;
     std::vector<std::array<Number, 256>> next_;
     std::vector<std::uint16_t> ports_;
-    double usual_rate_ = 1;
+    std::vector<std::uint32_t> first_port_; ///< into the two below
+    std::vector<double> rates_;
+    std::vector<bool> known_;
 };
 
 } // namespace fabric_check::fabric
