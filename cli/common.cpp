@@ -56,7 +56,7 @@ Result<fabric::Map> open_map(const Context &context, const Config &config) {
     }
     const bool hint = map.error().code == Errc::not_found;
     return Error{Errc::unavailable,
-                 map.error().message + (hint ? "; build a map with: fabric-check map build" : "")};
+                 map.error().message + (hint ? "; build a map with: fabric-check map build, or map import; or name one with --map" : "")};
 }
 
 } // namespace fabric_check::cli

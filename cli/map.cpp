@@ -97,7 +97,7 @@ Counts count(const fabric::Map &map) {
 }
 
 std::string age(std::int64_t built_ns) {
-    const std::int64_t seconds = (wall_ns() - built_ns) / ns_per_s;
+    const std::int64_t seconds = wall_ns() / ns_per_s - built_ns / ns_per_s;
     if (seconds < 0)
         return "from the future";
     if (seconds < 120)
@@ -174,7 +174,7 @@ int show(const fabric::Map &map, const std::string &file, bool json) {
     fmt::print("built:            {}, {}, from {}\n", format_time(map.built_ns() / ns_per_s), age(map.built_ns()),
                printable(map.source()));
     fmt::print("switches:         {}, {} with hosts\n", counts.switches, counts.leaves);
-    fmt::print("hosts:            {}\n", counts.hosts);
+    fmt::print("hosts:            {} (cards)\n", counts.hosts);
     if (counts.others)
         fmt::print("other nodes:      {}\n", counts.others);
     fmt::print("links:            {} to hosts, {}{} between switches\n", counts.host_links,
@@ -221,6 +221,10 @@ int save_and_show(const fabric::MapDraft &draft, const std::string &file, const 
     const auto map = fabric::open_draft(draft, file);
     if (!map) {
         return fail(exit_status::usage, map.error().message);
+    }
+    struct stat about {};
+    if (::lstat(file.c_str(), &about) == 0 && S_ISLNK(about.st_mode)) { // it would be replaced, not what it names
+        return fail(exit_status::usage, file + ": is a symbolic link; name the file itself");
     }
     if (const auto saved = fabric::save_map(*map, file); !saved) {
         return fail(exit_status::environment, saved.error().message);

@@ -99,14 +99,18 @@ Result<nlohmann::ordered_json> job_report(const Options &options, const Config &
     return report;
 }
 
-Result<std::vector<Endpoint>> endpoints_of(const Map &map, const std::string &hostlist) {
+/// Nodes that are not there are an error, unless `absent` takes them.
+Result<std::vector<Endpoint>> endpoints_of(const Map &map, const std::string &hostlist,
+                                           std::vector<std::string> *absent = nullptr) {
     const auto names = expand_hostlist(hostlist);
     if (!names) {
         return Error{Errc::usage, names.error().message};
     }
     std::vector<std::string> missing;
     auto out = endpoints_by_name(map, *names, missing);
-    if (!missing.empty()) {
+    if (absent != nullptr) {
+        *absent = std::move(missing);
+    } else if (!missing.empty()) {
         return Error{Errc::not_found, the_first(missing, "; ")};
     }
     return out;
@@ -265,8 +269,9 @@ int run(const Context &context, const Options &options) {
         return fail(exit_status::usage, "no node is named: --nodes takes names as Slurm writes them, node[01-12]");
     }
     const std::string from = options.from.value_or(config->services);
+    std::vector<std::string> absent_services; // of the configuration: no reason to answer nothing
     if (!from.empty()) {
-        auto services = endpoints_of(*map, from);
+        auto services = endpoints_of(*map, from, options.from ? nullptr : &absent_services);
         if (!services) {
             return fail(exit_code(services.error().code),
                         (options.from ? "--from: " : "services in the configuration: ") + services.error().message);
@@ -275,9 +280,12 @@ int run(const Context &context, const Options &options) {
     }
     const LftView lfts(*map);
     query.want_shapes = query.job.size() <= shape_limit;
-    query.want_lids = query.want_shapes && (context.json || options.job || options.remedies);
+    query.want_lids = query.job.size() <= list_limit && (context.json || options.job || options.remedies);
     Routes routes = analyse(lfts, query);
     query.want_shapes = false;
+    if (!absent_services.empty()) {
+        routes.warnings.push_back("services in the configuration: " + the_first(absent_services, "; "));
+    }
     if (!routes.shapes) {
         routes.warnings.push_back(fmt::format("no link loads by shape: more than {} LIDs", shape_limit));
     }
@@ -304,6 +312,9 @@ int run(const Context &context, const Options &options) {
     }
     if (options.remedies) {
         add_remedies(json, *map, query, routes, *log);
+    }
+    if (map->adaptive_routing() != AdaptiveRouting::on) {
+        json["bar"] = config->thresholds.imbalance;
     }
     if (options.job) {
         json["job"] = *options.job;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "fabric/analysis.hpp"
 
+#include "base/text.hpp"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <numeric>
@@ -21,13 +23,13 @@ void Analysis::admit(const std::vector<Endpoint> &endpoints, bool service) {
             routes_.warnings.push_back(fmt::format("{} has no usable LID and takes no part", name()));
             continue;
         }
-        if (!seen_lids_.insert(endpoint.lid).second)
-            continue;
         const Attachment at = attachment(map_, endpoint);
         if (at.node == no_node || graph_.number(at.node) == SwitchGraph::nowhere) {
             routes_.unreachable.push_back({endpoint.lid, "attached to no switch", no_node});
             continue;
         }
+        if (!seen_lids_.insert({graph_.subnet(graph_.number(at.node)), endpoint.lid}).second)
+            continue;
         members_.push_back({&endpoint, service ? ~i : i, graph_.number(at.node), at.port, rails[i], service, 0});
         rails_ = std::max(rails_, rails[i] + 1);
         services_ += service ? 1 : 0;
@@ -67,11 +69,32 @@ void Analysis::set_patterns() {
         if (!members_[m].service)
             by_rail[members_[m].rail].push_back(m);
     }
+    const auto subnet = [this](std::uint32_t m) { return graph_.subnet(members_[m].at); };
+    const auto joined_with = [&](const std::vector<std::uint32_t> &members, const std::vector<std::uint32_t> &others) {
+        std::vector<bool> there(graph_.subnets(), false);
+        for (const std::uint32_t m : others)
+            there[subnet(m)] = true;
+        std::vector<std::uint32_t> out;
+        for (const std::uint32_t m : members)
+            if (there[subnet(m)])
+                out.push_back(m);
+        return out;
+    };
     for (unsigned r = 0; r < rails_; ++r)
         patterns_.push_back({Direction::inside, r, sources_of(by_rail[r]), by_rail[r]});
     for (unsigned r = 0; r < rails_; ++r)
-        patterns_.push_back({Direction::from, r, sources_of(services), by_rail[r]});
-    patterns_.push_back({Direction::to, 0, sources_of(job), services});
+        patterns_.push_back({Direction::from, r, sources_of(joined_with(services, by_rail[r])), by_rail[r]});
+    for (std::uint32_t s = 0; s < graph_.subnets(); ++s) {
+        std::vector<std::uint32_t> here;
+        for (const std::uint32_t m : services)
+            if (subnet(m) == s)
+                here.push_back(m);
+        patterns_.push_back({Direction::to, 0, sources_of(joined_with(job, here)), here});
+    }
+    for (const std::uint32_t m : services)
+        if (joined_with({m}, job).empty() && !job.empty())
+            routes_.warnings.push_back(fmt::format("{} is in another subnet than the nodes and takes no part",
+                                                   members_[m].endpoint->name));
 }
 
 FlowCounter::Destination Analysis::destination(std::uint32_t m) const {
@@ -161,9 +184,29 @@ void Analysis::finish_ports() {
                                                    link_name(map_, node, port)));
 }
 
+/// Names that several hosts' cards of one rail share: whoever is meant, all of them were taken.
+void Analysis::warn_of_shared_names() {
+    std::map<std::tuple<std::string_view, unsigned>, std::set<std::uint32_t>> nodes;
+    for (const Member &member : members_)
+        if (!member.service)
+            nodes[{member.endpoint->name, member.rail}].insert(member.endpoint->node);
+    std::size_t shared = 0, cards_of_first = 0;
+    std::string first;
+    for (const auto &[name, cards] : nodes)
+        if (cards.size() > 1 && query_.rails_apart && ++shared == 1) {
+            first = std::get<0>(name);
+            cards_of_first = cards.size();
+        }
+    if (shared != 0)
+        routes_.warnings.push_back(fmt::format("{} cards of one kind call themselves {}{}: they were taken for as many hosts",
+                                               cards_of_first, printable(first),
+                                               shared > 1 ? fmt::format(" (and {} more such names)", shared - 1) : ""));
+}
+
 Routes Analysis::run() {
     admit(query_.job, false);
     admit(query_.services, true);
+    warn_of_shared_names();
     set_targets();
     set_patterns();
     count();

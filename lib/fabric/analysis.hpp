@@ -7,7 +7,8 @@
 
 #include <cstdint>
 #include <optional>
-#include <unordered_set>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace fabric_check::fabric {
@@ -31,7 +32,8 @@ private:
         bool service;
         std::uint32_t target; ///< place of its switch among the targets
     };
-    /// Traffic between two kinds of endpoints. By number: inside each rail, from the services to each rail, to the services.
+    /// Traffic between two kinds of endpoints. By number: inside each rail, from the services to each rail, to the services
+    /// of each subnet. Services talk to those whom links join with them.
     struct Pattern {
         Direction direction;
         unsigned rail;
@@ -40,6 +42,7 @@ private:
     };
 
     void admit(const std::vector<Endpoint> &endpoints, bool service);
+    void warn_of_shared_names();
     void set_targets();
     void set_patterns();
     std::vector<FlowCounter::Source> sources_of(const std::vector<std::uint32_t> &members) const;
@@ -68,7 +71,9 @@ private:
     std::vector<Items> items_at(Number at, std::uint16_t set, bool own_only) const;
     std::vector<double> rates_of(Number at, const PortSet &set) const;
     double host_rate(const Member &member) const;
-    double most_of_a_host() const;
+    std::size_t same_lids(std::size_t pattern) const;
+    double best_of_group(Number at, std::uint16_t set) const;
+    double busiest_when_even() const;
     std::uint32_t starts_at(const Pattern &pattern, Number at) const;
     void finish_ceiling();
     void finish_ports();
@@ -87,7 +92,7 @@ private:
     std::vector<Pattern> patterns_;
     unsigned rails_ = 1;
     std::size_t services_ = 0;
-    std::unordered_set<std::uint16_t> seen_lids_;
+    std::set<std::pair<std::uint32_t, std::uint16_t>> seen_lids_; ///< subnet, LID
     /// By switch number, pattern and set: index into routes_.groups before they are sorted, or no_group.
     std::vector<std::vector<std::uint32_t>> group_of_;
     bool guessed_rate_ = false;

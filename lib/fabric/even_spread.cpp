@@ -110,6 +110,15 @@ void EvenSpread::add(const Reach &reach, std::span<const Start> starts) {
         }
 }
 
+double EvenSpread::share(Number at, std::uint8_t port) const {
+    const std::uint32_t first = graph_.first_edge(at);
+    const auto edges = graph_.edges(at);
+    for (std::size_t e = 0; e < edges.size(); ++e)
+        if (edges[e].port == port)
+            return load_[first + e] / edges[e].rate;
+    return 0;
+}
+
 double EvenSpread::busiest() const {
     double most = 0;
     const auto edges = graph_.edges();

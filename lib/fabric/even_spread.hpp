@@ -38,6 +38,8 @@ public:
     void add(const Reach &reach, std::span<const Start> starts);
     /// The busiest link's flows over its rate.
     double busiest() const;
+    /// The same of one link; 0 where nothing passes.
+    double share(Number at, std::uint8_t port) const;
 
 private:
     const SwitchGraph &graph_;

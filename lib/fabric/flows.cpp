@@ -159,7 +159,7 @@ std::uint64_t FlowCounter::deliver(Number at, std::uint64_t here) {
         }
         if (to.port != 0 && columns_ != 0)
             note_hop(at, j, out, 0);
-        received_[j] += std::exchange(flows_[at * width + j], std::uint16_t(0));
+        flows_[at * width + j] = 0;
     }
     return left_over;
 }
@@ -231,7 +231,6 @@ std::uint64_t FlowCounter::send_on(Number at, bool take_back) {
 
 /// One pass of the block over these of its destinations; those whose flows are not all delivered.
 std::uint64_t FlowCounter::run(std::span<const Source> sources, std::uint16_t own, std::uint64_t columns, bool take_back) {
-    received_.fill(0);
     for (const Number s : passed_)
         sent_[s] = 0;
     for (const Source &source : sources) {
@@ -246,7 +245,6 @@ std::uint64_t FlowCounter::run(std::span<const Source> sources, std::uint16_t ow
         for (std::uint64_t left = columns & local_[source.at]; left != 0; left &= left - 1) {
             const auto j = std::size_t(std::countr_zero(left));
             flows[j] = std::uint16_t(source.flows - own);
-            received_[j] -= flows[j]; // delivered, but not over a link between switches
             if (flows[j] == 0)
                 some &= ~bit(j);
         }
@@ -262,9 +260,11 @@ std::uint64_t FlowCounter::run(std::span<const Source> sources, std::uint16_t ow
         round_.clear();
         return !rank.empty();
     };
-    // Every round moves whatever stands by one hop at least, and no way without a loop has more hops than switches.
+    // A round goes up all ranks and down again: ways of trees take one or two. What takes longer is walked alone, which
+    // finds out whether it loops.
+    constexpr std::size_t most_rounds = 16;
     bool more = true;
-    for (std::size_t round = 0; more && round <= graph_.size(); ++round) {
+    for (std::size_t round = 0; more && round < most_rounds; ++round) {
         more = false;
         for (auto &rank : waiting_)
             send_rank(rank);
@@ -300,7 +300,6 @@ void FlowCounter::count(std::uint16_t pattern, std::span<const Source> sources, 
                 take_hop_back(s, j);
         run(sources, own, all & ~bad, false);
     }
-    most_received_ = std::max(most_received_, *std::max_element(received_.begin(), received_.end()));
     for (std::uint64_t left = bad; left != 0; left &= left - 1)
         walk_alone(destinations[std::size_t(std::countr_zero(left))], sources, own);
 }
@@ -335,7 +334,6 @@ void FlowCounter::walk_alone(const Destination &to, std::span<const Source> sour
         if (lost_seen_.insert({to.endpoint->lid, failure.at}).second)
             lost_.push_back({to.endpoint->lid, failure.why, failure.at});
     }
-    std::uint32_t received = 0;
     const auto j = std::size_t(&to - destinations_.data());
     const auto &order = tree_.order();
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
@@ -353,10 +351,7 @@ void FlowCounter::walk_alone(const Destination &to, std::span<const Source> sour
         Switch &here = switches_[at];
         here.cells[here.first[here.set_of[to.target]] + out] += amount + one_lid;
         alone_[next] += amount;
-        if (graph_.number(next) == to.at)
-            received += amount;
     }
-    most_received_ = std::max(most_received_, received);
 }
 
 } // namespace fabric_check::fabric

@@ -75,8 +75,6 @@ public:
 
     const std::vector<Unreachable> &lost() const { return lost_; }
     const std::set<std::uint32_t> &starts() const { return starts_; } ///< nodes
-    /// Most flows that one destination receives over links between switches.
-    std::uint32_t most_received() const { return most_received_; }
 
 private:
     static constexpr std::size_t width = 64;
@@ -143,12 +141,10 @@ private:
     std::array<std::uint16_t, width> lid_{};
     std::array<std::uint32_t, width> target_{};
     std::uint16_t highest_lid_ = 0;
-    std::array<std::uint32_t, width> received_{}; ///< over the links between switches
     std::array<std::uint64_t, 256> by_port_{};    ///< send_on: destinations by output port; zero in between
     std::vector<Unreachable> lost_;
     std::set<std::pair<std::uint16_t, std::uint32_t>> lost_seen_;
     std::set<std::uint32_t> starts_;
-    std::uint32_t most_received_ = 0;
     std::vector<std::uint32_t> alone_; ///< walk_alone: flows by node
 };
 

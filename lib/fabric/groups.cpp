@@ -79,7 +79,7 @@ void Analysis::fill_lids() {
             for (const std::uint8_t mark : {mark_job, mark_services}) {
                 if ((marks[m] & mark) == 0)
                     continue;
-                const std::size_t pattern = mark == mark_services ? rails_ + to.rail : to.service ? 2 * rails_ : to.rail;
+                const std::size_t pattern = mark == mark_services ? rails_ + to.rail : to.service ? 2 * rails_ + graph_.subnet(to.at) : to.rail;
                 if (const std::uint32_t group = group_of(at, pattern, set); group != no_group)
                     port_of(routes_.groups[group], ports[m]).lids.push_back(to.endpoint->lid);
             }

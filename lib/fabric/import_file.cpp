@@ -195,8 +195,10 @@ Result<MapDraft> import_topology(const std::vector<TextFile> &files) {
 /// What a reader of tables found; an error when nothing.
 static Status finished(TableReader &reader, const MapDraft &map, const std::string &name) {
     if (reader.entries() == 0)
-        return Error{Errc::malformed, fmt::format("{}: no forwarding table of this fabric in it{}", name,
-                                                  map.problems.empty() ? "" : "; " + map.problems.back().reason)};
+        return Error{Errc::malformed,
+                     map.problems.empty() || map.problems.back().reason.starts_with("no forwarding table")
+                         ? name + ": no forwarding table of this fabric in it"
+                         : fmt::format("{}: no forwarding table of this fabric in it; {}", name, map.problems.back().reason)};
     reader.finish();
     return {};
 }

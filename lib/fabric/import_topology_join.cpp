@@ -49,12 +49,14 @@ void TopologyReader::join_halves() {
     }
     for (const Half &half : halves_) {
         DraftPort &near = map_.nodes[half.node].ports[half.port], &back = far_end(half);
-        if (back.peer != no_node) {
-            continue;
+        if (back.peer == no_node) {
+            back.peer = half.node;
+            back.peer_port = half.port;
+            back.rate = near.rate;
+        } else if ((back.peer != half.node || back.peer_port != half.port) &&
+                   std::find(broken.begin(), broken.end(), &half) == broken.end()) {
+            broken.push_back(&half); // two say that they are at the end that says nothing: the first is believed
         }
-        back.peer = half.node;
-        back.peer_port = half.port;
-        back.rate = near.rate;
     }
     Few problems(map_.problems, "topology", "links whose ends disagree are left out");
     for (const Half *half : broken) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 
 namespace fabric_check::fabric {
@@ -28,77 +29,68 @@ std::uint32_t Analysis::starts_at(const Pattern &pattern, Number at) const {
     return found != pattern.sources.end() && found->at == at ? found->flows : 0;
 }
 
+/// The pattern by which a LID's flows of several patterns are taken together: they go whole over one link.
+std::size_t Analysis::same_lids(std::size_t pattern) const {
+    return patterns_[pattern].direction == Direction::from ? pattern - rails_ : pattern;
+}
+
 /// The LIDs that leave a switch by a set of ports, with their flows: those that start there (`own_only`), or all, of inside
 /// the job, with their mean.
 std::vector<Items> Analysis::items_at(Number at, std::uint16_t set, bool own_only) const {
-    std::vector<Items> items;
-    for (std::size_t p = 0; p < patterns_.size(); ++p) {
-        if (!own_only && patterns_[p].direction != Direction::inside)
+    struct Sum {
+        double flows = 0, starts = 0;
+        std::size_t lids = 0; ///< of the pattern at hand
+    };
+    std::map<std::size_t, Sum> sums; // by pattern
+    for (const FlowCounter::Use &use : uses_[at])
+        if (use.set == set && (own_only || patterns_[use.pattern].direction == Direction::inside)) {
+            Sum &sum = sums[use.pattern];
+            sum.flows += use.flows;
+            sum.lids += use.lids;
+            sum.starts = starts_at(patterns_[use.pattern], at);
+        }
+    std::map<std::size_t, Items> items;
+    for (const auto &[pattern, sum] : sums) {
+        const double size = own_only ? sum.starts : sum.flows / double(sum.lids);
+        if (!(size > 0))
             continue;
-        double flows = 0;
-        std::size_t lids = 0;
-        for (const FlowCounter::Use &use : uses_[at])
-            if (use.set == set && use.pattern == p) {
-                flows += use.flows;
-                lids += use.lids;
-            }
-        const double size = own_only ? starts_at(patterns_[p], at) : lids == 0 ? 0 : flows / double(lids);
-        if (size > 0 && lids > 0)
-            items.push_back({size, lids});
+        Items &item = items.try_emplace(same_lids(pattern), Items{0, 0}).first->second;
+        item.size += size;
+        item.count = std::max(item.count, sum.lids);
     }
-    return items;
+    std::vector<Items> out;
+    for (const auto &[pattern, item] : items)
+        out.push_back(item);
+    return out;
 }
 
 double Analysis::host_rate(const Member &member) const {
     return graph_.rate(member.at, member.port);
 }
 
-/// The most that one endpoint sends or receives over links between switches, by the rate of its own link: no routing
-/// relieves that one.
-double Analysis::most_of_a_host() const {
-    std::vector<std::vector<std::size_t>> wanted(patterns_.size(), std::vector<std::size_t>(targets_.size(), 0));
-    for (std::size_t p = 0; p < patterns_.size(); ++p)
-        for (const std::uint32_t m : patterns_[p].destinations)
-            ++wanted[p][members_[m].target];
-    const auto elsewhere = [&](std::size_t p, std::uint32_t target) {
-        return double(patterns_[p].destinations.size() - wanted[p][target]);
-    };
-    const auto senders = [&](std::size_t p, Number at) {
-        double sum = 0;
-        for (const FlowCounter::Source &source : patterns_[p].sources)
-            sum += source.at == at ? 0 : source.flows;
-        return sum;
-    };
-    std::vector<std::vector<double>> received(patterns_.size(), std::vector<double>(targets_.size(), -1));
-    double most = 0;
-    for (const Member &member : members_) {
-        if (member.port == 0)
-            continue; // a switch's own LID has no link of its own
-        double sends = 0, gets = 0;
-        for (std::size_t p = 0; p < patterns_.size(); ++p) {
-            const Pattern &pattern = patterns_[p];
-            const bool of_rail = pattern.rail == member.rail;
-            const bool source = member.service ? pattern.direction == Direction::from
-                                               : pattern.direction == Direction::to ||
-                                                     (pattern.direction == Direction::inside && of_rail);
-            const bool destination = member.service ? pattern.direction == Direction::to
-                                                    : pattern.direction != Direction::to && of_rail;
-            if (source && !pattern.sources.empty())
-                sends += elsewhere(p, member.target);
-            if (destination) {
-                double &here = received[p][member.target];
-                if (here < 0)
-                    here = senders(p, member.at);
-                gets += here;
-            }
+/// The busiest link of the set of ports if what leaves by it now were spread over it by whole LIDs of their mean size.
+double Analysis::best_of_group(Number at, std::uint16_t set) const {
+    double flows = 0;
+    std::map<std::size_t, std::map<std::size_t, std::size_t>> lids; // by those taken together, pattern
+    for (const FlowCounter::Use &use : uses_[at])
+        if (use.set == set) {
+            flows += use.flows;
+            lids[same_lids(use.pattern)][use.pattern] += use.lids;
         }
-        most = std::max(most, std::max(sends, gets) / host_rate(member));
+    std::size_t count = 0;
+    for (const auto &[together, by_pattern] : lids) {
+        std::size_t most = 0;
+        for (const auto &[pattern, some] : by_pattern)
+            most = std::max(most, some);
+        count += most;
     }
-    return most;
+    return count == 0 ? 0 : best_even_spread(rates_of(at, counter_->sets(at)[set]), {{flows / double(count), count}});
 }
 
-void Analysis::finish_imbalance() {
-    double even = std::max(even_->busiest(), most_of_a_host());
+/// What the busiest link carries, by its rate, when every switch divides all that passes evenly, and what starts at it by
+/// whole LIDs.
+double Analysis::busiest_when_even() const {
+    double even = even_->busiest();
     std::vector<bool> starts(graph_.size(), false);
     for (const Pattern &pattern : patterns_)
         for (const FlowCounter::Source &source : pattern.sources)
@@ -107,23 +99,55 @@ void Analysis::finish_imbalance() {
         for (std::uint16_t set = 0; starts[at] && set < counter_->sets(at).size(); ++set)
             if (const auto items = items_at(at, set, true); !items.empty())
                 even = std::max(even, best_even_spread(rates_of(at, counter_->sets(at)[set]), items));
+    return even;
+}
+
+void Analysis::finish_imbalance() {
+    const double even = busiest_when_even();
     if (!(even > 0))
         return;
+    struct Link {
+        double flows = 0, own = 0;
+        std::map<std::size_t, std::size_t> lids; ///< by pattern, those of one LID together
+        unsigned choices = 0;                    ///< ports of the largest set that uses it
+        std::vector<std::uint16_t> sets;
+    };
+    std::map<std::uint8_t, Link> links;
     for (const Number at : counter_->passed()) {
-        std::array<double, 256> flows{}, own{};
+        links.clear();
         for (const FlowCounter::Use &use : uses_[at]) {
-            flows[use.port] += use.flows;
-            own[use.port] += double(starts_at(patterns_[use.pattern], at)) * use.lids;
+            Link &link = links[use.port];
+            link.flows += use.flows;
+            link.own += double(starts_at(patterns_[use.pattern], at)) * use.lids;
+            std::size_t &lids = link.lids[same_lids(use.pattern)];
+            lids = std::max<std::size_t>(lids, use.lids);
+            link.choices = std::max(link.choices, counter_->sets(at)[use.set].size());
+            if (std::find(link.sets.begin(), link.sets.end(), use.set) == link.sets.end())
+                link.sets.push_back(use.set);
         }
-        for (unsigned p = 0; p < graph_.ports(at); ++p) {
-            if (flows[p] == 0)
+        for (const auto &[port, link] : links) {
+            const double rate = graph_.rate(at, port), weighted = link.flows / rate;
+            if (weighted <= even * routes_.imbalance)
                 continue;
-            const double rate = graph_.rate(at, std::uint8_t(p));
-            const bool passing = own[p] < flows[p] / 2;
-            const double ideal = passing ? std::max(even, 2.0 * counter_->most_received() / rate) : even;
-            routes_.imbalance = std::max(routes_.imbalance, flows[p] / rate / ideal);
+            double ideal = even;
+            if (link.own < link.flows / 2) {
+                // Others' choice, further up. Of two LIDs that meet where nothing can be chosen, chance is told.
+                std::size_t lids = 0;
+                for (const auto &[pattern, some] : link.lids)
+                    lids += some;
+                if (link.choices <= 1 && lids <= 2)
+                    continue;
+                // A link takes whole LIDs: up to one more than its even share.
+                double best = 0;
+                for (const std::uint16_t set : link.sets)
+                    best += best_of_group(at, set);
+                ideal = std::max(even, std::min(best, even_->share(at, port) + link.flows / double(lids) / rate));
+            }
+            routes_.imbalance = std::max(routes_.imbalance, weighted / ideal);
         }
     }
+    constexpr double grain = 1e9; // sums of fractions are a little off: 1.5 is not above a bar of 1.5
+    routes_.imbalance = std::round(routes_.imbalance * grain) / grain;
 }
 
 /// Everybody of a rail to everybody of it.
@@ -165,6 +189,16 @@ ShapeLoad Analysis::many_to_many() const {
 }
 
 void Analysis::finish_shapes() {
+    // What single walks would cost: nearly all of what flows over links. Long chains of switches are no fabrics.
+    constexpr double most_steps = 2e9;
+    double steps = 0;
+    for (const Number at : counter_->passed())
+        for (const FlowCounter::Use &use : uses_[at])
+            steps += use.flows;
+    if (steps > most_steps) {
+        routes_.warnings.emplace_back("no link loads by shape and no bisections: the ways are too long and too many");
+        return;
+    }
     const RouteMatrix matrix(graph_, *counter_);
     std::vector<FlowCounter::Destination> destinations;
     destinations.reserve(members_.size());

@@ -3,6 +3,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "fabric/tree.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -57,15 +58,19 @@ Result<std::vector<std::uint16_t>> read_lid_list(const std::string &argument) {
 }
 
 std::vector<std::string> in_no_table(const Map &map, const std::vector<Endpoint> &endpoints) {
-    std::vector<bool> known(0x10000, false);
-    for (const auto &node : map.nodes())
-        for (std::size_t lid = 0; lid < node.lft().size() && lid < known.size(); ++lid)
-            if (node.lft()[lid] != no_route)
-                known[lid] = true;
+    const auto knows = [&map](std::uint32_t node, std::uint16_t lid) {
+        const auto table = node < map.nodes().size() ? map.nodes()[node].lft() : std::span<const std::uint8_t>();
+        return lid < table.size() && table[lid] != no_route;
+    };
     std::vector<std::string> out;
-    for (const Endpoint &endpoint : endpoints)
-        if (!known[endpoint.lid])
+    for (const Endpoint &endpoint : endpoints) {
+        // The switch that it is attached to, as a rule; the others where that one is silent.
+        bool known = knows(attachment(map, endpoint).node, endpoint.lid);
+        for (std::uint32_t n = 0; !known && n < map.nodes().size(); ++n)
+            known = knows(n, endpoint.lid);
+        if (!known)
             out.push_back(fmt::format("LID {} ({})", endpoint.lid, endpoint.name));
+    }
     return out;
 }
 

@@ -20,8 +20,9 @@ namespace {
 constexpr std::size_t file_limit = std::size_t(1) << 30;
 constexpr long xfs_magic = 0x58465342; // the kernel keeps XFS's to itself
 
-/// File systems whose pages cannot go away while the file is open. Another's map is read: a page of a remote file that was
-/// replaced meanwhile, or whose server is gone, ends the program that touches it (SIGBUS).
+/// File systems whose pages stay while the file is open, as long as nobody shortens the file: maps are replaced, never
+/// rewritten. Another's map is read: a page of a remote file that was replaced meanwhile, or whose server is gone, ends the
+/// program that touches it (SIGBUS).
 bool stays_readable(int fd) {
     struct statfs about {};
     if (::fstatfs(fd, &about) != 0)

@@ -27,6 +27,8 @@ template <class T> std::span<const T> records(std::string_view bytes, bool &good
 std::string read_information(std::string_view bytes, Image &image) {
     StreamReader in({reinterpret_cast<const std::uint8_t *>(bytes.data()), bytes.size()});
     image.built_ns = in.number<std::int64_t>();
+    if (image.built_ns < 0)
+        return "built before 1970";
     const auto adaptive = in.number<std::uint8_t>();
     if (adaptive > std::uint8_t(AdaptiveRouting::on))
         return fmt::format("adaptive routing is {}", adaptive);
@@ -52,6 +54,9 @@ std::string read_information(std::string_view bytes, Image &image) {
             return "a link speed's name is too long";
         rate.data_gbps = in.real();
         rate.signalling_gbps = in.real();
+        constexpr double slowest = 1e-3; // anything above it can be divided by
+        if (!(rate.data_gbps == 0 || rate.data_gbps >= slowest))
+            return "a link rate out of range";
         if (!(rate.data_gbps >= 0 && rate.data_gbps < 1e9) || !(rate.signalling_gbps >= 0 && rate.signalling_gbps < 1e9))
             return "a link rate out of range";
         image.rates.push_back(std::move(rate));
@@ -89,15 +94,22 @@ std::string check_nodes(const Image &image) {
 
 std::string check_lookups(const Image &image) {
     const auto is_port = [&image](std::uint32_t node, std::uint32_t port) {
-        return node < image.nodes.size() && port < std::max<std::uint32_t>(image.nodes[node].ports, 1);
+        return node < image.nodes.size() && port < image.nodes[node].ports;
+    };
+    // A switch has its LID whatever ports it has.
+    const auto has_lid = [&](std::uint32_t node, std::uint32_t port) {
+        return is_port(node, port) || (port == 0 && node < image.nodes.size() &&
+                                       image.nodes[node].kind == std::uint8_t(NodeKind::switch_node));
     };
     for (const LidRecord &lid : image.lids)
-        if (lid.node != no_node && !is_port(lid.node, lid.port))
+        if (lid.node != no_node && !has_lid(lid.node, lid.port))
             return "a LID of a port that is not there";
-    for (const auto &list : {image.guids, image.port_guids})
-        for (const GuidRecord &guid : list)
-            if (!is_port(guid.node, guid.port))
-                return "a GUID of a port that is not there";
+    for (const GuidRecord &guid : image.guids)
+        if (guid.node >= image.nodes.size())
+            return "a GUID of a node that is not there";
+    for (const GuidRecord &guid : image.port_guids)
+        if (!is_port(guid.node, guid.port))
+            return "a GUID of a port that is not there";
     for (const HostRecord &host : image.hosts)
         if (!is_port(host.node, host.port))
             return "a host's name at a port that is not there";
@@ -189,7 +201,11 @@ Result<std::shared_ptr<const Image>> open(std::unique_ptr<Bytes> bytes, const st
         wrong = check_lookups(*image);
     if (!wrong.empty())
         return bad(wrong);
-    image->id = header.sum;
+    // Of what the map says, not of when and from what it was made.
+    std::array<std::uint64_t, sections> sums{};
+    for (std::uint32_t i = 0; i < sections; ++i)
+        sums[i] = i == info ? 0 : header.at[i].sum;
+    image->id = checksum(sums.data(), sizeof(sums));
     image->tables_seen = std::make_unique<std::atomic<std::uint8_t>[]>(image->lft_index.size());
     image->bytes = std::move(bytes);
     return std::shared_ptr<const Image>(std::move(image));

@@ -15,7 +15,8 @@
 #include <vector>
 
 /// The stored map as it lies in memory and in its file: little endian, fixed records, each section at a multiple of 64
-/// bytes with an XXH3 checksum of its own. A header with the sections' places leads; its checksum is the map's identity.
+/// bytes with an XXH3 checksum of its own. A header with the sections' places leads. The sections' sums, but that of the
+/// information, are the map's identity: the same fabric has the same whenever its map is made.
 /// The forwarding tables have a checksum each, so that a reader pays for those it looks at.
 namespace fabric_check::fabric::image {
 

@@ -25,17 +25,23 @@ std::vector<unsigned> rails_of(const Map &map, const std::vector<Endpoint> &endp
         hosts[endpoints[i].name].push_back(i);
     if (hosts.size() == endpoints.size())
         return rails;
+    // More cards than any host has are hosts that share a name.
+    constexpr std::size_t most_ports = 16;
     std::set<std::string> keys;
-    bool named = true;
+    bool named = true, ranked = true;
     for (const auto &[name, ports] : hosts) {
         if (ports.size() < 2)
             continue;
+        // Ports of one key are ports of hosts that share a name, or LIDs of one port.
         std::set<std::string> own;
         for (const std::size_t i : ports)
             own.insert(port_key(map, endpoints[i]));
-        named = named && own.size() == ports.size() && !own.contains("");
+        named = named && !own.contains("");
+        ranked = ranked && ports.size() <= most_ports;
         keys.merge(own);
     }
+    if (!named && !ranked)
+        return rails;
     for (auto &[name, ports] : hosts) {
         std::sort(ports.begin(), ports.end(), [&endpoints](std::size_t a, std::size_t b) {
             return std::pair(endpoints[a].node, endpoints[a].port) < std::pair(endpoints[b].node, endpoints[b].port);

@@ -97,8 +97,8 @@ struct Shapes {
     ShapeLoad one_to_many, many_to_one, many_to_many;
 };
 
-/// Random halves of the job's endpoints, each of one half sending to one of the other, all at once; what a pair gets is its
-/// share of the busiest link on its way (T. Hoefler, T. Schneider, A. Lumsdaine: Multistage Switches are not Crossbars,
+/// Random halves of the job's endpoints, each of one half exchanging with one of the other, all at once, both ways; what a
+/// pair gets is its share of the busiest link on its way (T. Hoefler, T. Schneider, A. Lumsdaine: Multistage Switches are not Crossbars,
 /// Cluster 2008). 1: every pair has its hosts' links for itself. Full-bisection networks with static routes have 0.55-0.6.
 struct EffectiveBisection {
     double mean = 1;          ///< over all pairs of all bisections
@@ -110,10 +110,10 @@ struct EffectiveBisection {
 
 struct Routes {
     std::vector<Group> groups; ///< worst first: by imbalance, then flows
-    /// Of the job: over all links, flows by rate over what an even spread allows. That is the busiest link's were every
-    /// switch to spread what starts at it as evenly as whole LIDs allow, and to divide evenly what others send it; a link
-    /// that passes others' flows on is not held to less than all that two destinations receive, since which LIDs meet
-    /// there is chance: two of them on one link do not condemn a job.
+    /// Of the job: its busiest link's flows by rate over what the busiest would carry were every group spread evenly, all
+    /// along the way: what starts at a switch by whole LIDs, what passes by shares. A link that passes others' flows on is
+    /// also measured against its own even share rounded up by a LID, as far as its group could do better; and where two
+    /// LIDs meet on a link without alternative, by what others chose, that is chance and condemns no job.
     double imbalance = 1;
     int worst = -1;       ///< index into groups; -1: no group (no inter-switch link on the way)
     Ceiling ceiling;
@@ -154,8 +154,10 @@ private:
 /// `unreachable`, its flows count nowhere, and it never hangs the walk.
 Routes analyse(const LftView &lfts, const Query &query);
 
-/// Up to so many endpoints, link loads are found faster than anybody waits.
-inline constexpr std::size_t shape_limit = 4096;
+/// Up to so many endpoints, link loads by shape are found faster than anybody waits, in 100 MB.
+inline constexpr std::size_t shape_limit = 16384;
+/// Up to so many, LIDs are listed port by port.
+inline constexpr std::size_t list_limit = 4096;
 
 /// The rail of each endpoint: hosts of several ports have one rail for each. By the card's name and port, so that a host
 /// lacking one keeps the numbers of the others; where names do not tell, by order. All 0 where no host has two ports.

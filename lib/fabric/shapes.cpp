@@ -172,14 +172,15 @@ std::optional<EffectiveBisection> effective_bisection(const RouteMatrix &routes,
             // Fisher and Yates by hand: std::shuffle's order is each library's own.
             for (std::size_t i = rail.size(); i > 1; --i)
                 std::swap(rail[i - 1], rail[random() % i]);
-            for (std::size_t i = 0; i + 1 < rail.size(); i += 2) {
-                const std::size_t before = links.size();
-                const bool arrives = routes.walk(rail[i]->at, *rail[i + 1]->destination, [&](Number at, std::uint8_t port) {
-                    counts.add(at, port);
-                    links.emplace_back(at, port);
-                });
-                ways.push_back({before, links.size(), std::min(rail[i]->host_rate, rail[i + 1]->host_rate), arrives});
-            }
+            for (std::size_t i = 0; i + 1 < rail.size(); i += 2)
+                for (const auto &[from, to] : {std::pair(rail[i], rail[i + 1]), std::pair(rail[i + 1], rail[i])}) {
+                    const std::size_t before = links.size();
+                    const bool arrives = routes.walk(from->at, *to->destination, [&](Number at, std::uint8_t port) {
+                        counts.add(at, port);
+                        links.emplace_back(at, port);
+                    });
+                    ways.push_back({before, links.size(), std::min(from->host_rate, to->host_rate), arrives});
+                }
         }
         for (const Way &way : ways) {
             double narrowest = way.alone;

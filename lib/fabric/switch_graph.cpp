@@ -5,6 +5,26 @@
 
 namespace fabric_check::fabric {
 
+/// Leaves the edges whose other end is an edge too; `edge_at` follows.
+void SwitchGraph::drop_half_known(const image::Image &image, std::vector<std::uint32_t> &edge_at) {
+    std::vector<Edge> kept;
+    std::vector<std::uint32_t> first(1, 0), at(edge_at.size(), no_edge);
+    for (Number s = 0; s < nodes_.size(); ++s) {
+        for (const Edge &edge : edges(s)) {
+            const std::uint32_t place = image.nodes[nodes_[s]].first_port + edge.port;
+            const image::PortRecord &port = image.ports[place];
+            if (edge_at[image.nodes[port.peer].first_port + port.peer_port] == no_edge)
+                continue;
+            at[place] = std::uint32_t(kept.size());
+            kept.push_back(edge);
+        }
+        first.push_back(std::uint32_t(kept.size()));
+    }
+    edges_ = std::move(kept);
+    first_ = std::move(first);
+    edge_at = std::move(at);
+}
+
 SwitchGraph::SwitchGraph(const LftView &lfts) {
     const image::Image &image = lfts.map().image();
     numbers_.assign(image.nodes.size(), nowhere);
@@ -17,7 +37,6 @@ SwitchGraph::SwitchGraph(const LftView &lfts) {
     ports_.resize(nodes_.size());
     first_.assign(nodes_.size() + 1, 0);
     std::vector<std::size_t> rate_seen(image.rates.size(), 0);
-    constexpr std::uint32_t no_edge = 0xffffffff;
     std::vector<std::uint32_t> edge_at; // by place in the map's ports
     edge_at.assign(image.ports.size(), no_edge);
     for (Number s = 0; s < nodes_.size(); ++s) {
@@ -42,6 +61,7 @@ SwitchGraph::SwitchGraph(const LftView &lfts) {
         }
     }
     first_[nodes_.size()] = std::uint32_t(edges_.size());
+    drop_half_known(image, edge_at);
     double usual_rate = 1;
     std::size_t most = 0;
     for (std::size_t r = 0; r < rate_seen.size(); ++r)
@@ -57,6 +77,21 @@ SwitchGraph::SwitchGraph(const LftView &lfts) {
             if (!(edge.rate > 0))
                 edge.rate = usual_rate;
         }
+    subnets_.assign(nodes_.size(), no_edge);
+    std::vector<Number> queue;
+    for (Number s = 0; s < nodes_.size(); ++s) {
+        if (subnets_[s] != no_edge)
+            continue;
+        subnets_[s] = subnet_count_;
+        queue.assign(1, s);
+        for (std::size_t i = 0; i < queue.size(); ++i)
+            for (const Number to : next_[queue[i]]) // links that are down join, too
+                if (to != nowhere && subnets_[to] == no_edge) {
+                    subnets_[to] = subnet_count_;
+                    queue.push_back(to);
+                }
+        ++subnet_count_;
+    }
     for (Number s = 0; s < nodes_.size(); ++s) {
         const image::NodeRecord &node = image.nodes[nodes_[s]];
         first_port_.push_back(std::uint32_t(rates_.size()));

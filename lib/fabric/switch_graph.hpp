@@ -29,6 +29,9 @@ public:
     std::size_t size() const { return nodes_.size(); }
     std::uint32_t node(Number number) const { return nodes_[number]; }
     Number number(std::uint32_t node) const { return node < numbers_.size() ? numbers_[node] : nowhere; }
+    /// The subnet a switch is in: those that links join have the same number, from 0.
+    std::uint32_t subnet(Number number) const { return subnets_[number]; }
+    std::uint32_t subnets() const { return subnet_count_; }
     /// All edges, switch by switch; those of one switch by port.
     std::span<const Edge> edges() const { return edges_; }
     std::uint32_t first_edge(Number number) const { return first_[number]; }
@@ -44,12 +47,17 @@ public:
     bool rate_known(Number number, std::uint8_t port) const { return known_[first_port_[number] + port]; }
 
 private:
+    static constexpr std::uint32_t no_edge = 0xffffffff;
+    void drop_half_known(const image::Image &image, std::vector<std::uint32_t> &edge_at);
+
     std::vector<std::uint32_t> nodes_;
     std::vector<Number> numbers_; ///< by node
     std::vector<Edge> edges_;
     std::vector<std::uint32_t> first_;
     std::vector<std::array<Number, 256>> next_;
     std::vector<std::uint16_t> ports_;
+    std::vector<std::uint32_t> subnets_;
+    std::uint32_t subnet_count_ = 0;
     std::vector<std::uint32_t> first_port_; ///< into the two below
     std::vector<double> rates_;
     std::vector<bool> known_;

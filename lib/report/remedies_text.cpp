@@ -240,13 +240,6 @@ std::string versus_text(const ordered_json &routes, bool colour, std::size_t col
     now["worst"] = nullptr;
     if (const ordered_json &worst = at(routes, "worst"); worst.is_object()) {
         now["worst"] = worst;
-        double busiest = 0;
-        for (const ordered_json &group : list(routes, "groups"))
-            if (text(group, "name") == text(worst, "name") && text(group, "direction") == text(worst, "direction") &&
-                number(group, "rail") == number(worst, "rail"))
-                for (const ordered_json &port : list(group, "ports"))
-                    busiest = std::max(busiest, number(port, "lids"));
-        now["worst"]["busiest_lids"] = busiest;
         now["ceiling_gib_s"] = number(at(routes, "ceiling"), "gib_s");
     }
     table.row("these tables", now);
@@ -256,6 +249,9 @@ std::string versus_text(const ordered_json &routes, bool colour, std::size_t col
         table.row(name, other);
         table.same_group_row(other, at(other, "same_group"));
         const double differing = number(other, "differing_entries");
+        if (const double lost = number(other, "unreachable"); lost > number(now, "unreachable"))
+            notes += wrapped(fmt::format("By {} {:.0f} routes end nowhere: its figures are of the rest.", name, lost), columns, "",
+                             "  ");
         notes += wrapped(differing == 0 ? fmt::format("{} has the same entries for these LIDs.", name)
                                         : fmt::format("{} differs in {} entries for these LIDs.", name,
                                                       with_commas(odd_json::whole(differing))),

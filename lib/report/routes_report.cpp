@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/hostlist.hpp"
 #include "base/text.hpp"
+#include "fabric/switch_use.hpp"
 #include "report/report.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <limits>
+#include <map>
 #include <set>
 #include <span>
 
@@ -55,13 +58,54 @@ void add_label(ordered_json &result, const Map &map) {
         result["label"] = label;
 }
 
-ordered_json group_json(const Map &map, const Group &group, bool rails) {
+/// The groups' names; those that go from one switch to the same peers for different destinations are numbered.
+std::vector<std::string> group_names(const Map &map, const Routes &routes) {
+    std::map<std::tuple<std::string, Direction, unsigned>, unsigned> seen;
+    std::vector<std::string> out;
+    for (const Group &group : routes.groups) {
+        std::string name = group_name(map, group);
+        if (const unsigned number = ++seen[{name, group.direction, group.rail}]; number > 1)
+            name += fmt::format(" ({})", number);
+        out.push_back(std::move(name));
+    }
+    return out;
+}
+
+unsigned busiest_lids(const Group &group) {
+    unsigned most = 0;
+    for (const GroupPort &port : group.ports)
+        most = std::max(most, port.lid_count);
+    return most;
+}
+
+ordered_json use_json(const Map &map, const SwitchUse &use) {
+    return {{"switch", description(map, use.node)}, {"name", map.display_name(use.node)},
+            {"available", use.available},           {"used", use.used},
+            {"least_lids", use.least},              {"most_lids", use.most}};
+}
+
+/// Links between switches over all groups, and the switch with most of them idle; `each`: all switches.
+ordered_json links_json(const Map &map, const Routes &routes, bool each) {
+    const std::vector<SwitchUse> uses = switch_uses(routes);
+    unsigned available = 0, used = 0;
+    for (const SwitchUse &use : uses) {
+        available += use.available;
+        used += use.used;
+    }
+    ordered_json out = {{"available", available}, {"idle", available - used}};
+    out["most_idle"] = uses.empty() || used == available ? ordered_json() : use_json(map, uses[0]);
+    for (std::size_t i = 0; each && i < uses.size(); ++i)
+        out["switches"].push_back(use_json(map, uses[i]));
+    return out;
+}
+
+ordered_json group_json(const Map &map, const Group &group, const std::string &name, bool rails) {
     ordered_json peers = ordered_json::array();
     for (const std::uint32_t peer : group.peers)
         peers.push_back(description(map, peer));
     ordered_json out = {{"switch", description(map, group.node)},
                         {"switch_guid", guid(map, group.node)},
-                        {"name", group_name(map, group)},
+                        {"name", name},
                         {"direction", to_string(group.direction)},
                         {"peers", std::move(peers)},
                         {"available", group.available},
@@ -164,16 +208,23 @@ ordered_json routes_json(const Map &map, const Routes &routes, const Query &quer
                         {"groups", ordered_json::array()}};
     for (const std::string &warning : routes.warnings)
         out["warnings"].push_back(printable(warning));
-    for (const Unreachable &lost : routes.unreachable) {
+    constexpr std::size_t most_unreachable = 10000; // a switch without a table loses every LID at every other
+    if (routes.unreachable.size() > most_unreachable)
+        out["unreachable_left_out"] = routes.unreachable.size() - most_unreachable;
+    for (const Unreachable &lost : std::span(routes.unreachable).first(std::min(most_unreachable, routes.unreachable.size()))) {
         const std::uint32_t holder = map.by_lid(lost.lid);
         out["unreachable"].push_back({{"lid", lost.lid},
                                       {"node", holder == no_node ? std::string() : map.display_name(holder)},
                                       {"why", printable(lost.why)},
                                       {"switch", description(map, lost.at)}});
     }
+    if (routes.groups.empty() && !routes.unreachable.empty())
+        out["imbalance"] = nullptr; // nothing arrives, so nothing is even
+    out["links"] = links_json(map, routes, most == std::numeric_limits<std::size_t>::max());
+    const std::vector<std::string> names = group_names(map, routes);
     const bool rails = std::any_of(routes.groups.begin(), routes.groups.end(), [](const Group &one) { return one.rail != 0; });
-    for (const Group &group : std::span(routes.groups).first(std::min(most, routes.groups.size())))
-        out["groups"].push_back(group_json(map, group, rails));
+    for (std::size_t g = 0; g < std::min(most, routes.groups.size()); ++g)
+        out["groups"].push_back(group_json(map, routes.groups[g], names[g], rails));
     if (routes.groups.size() > most)
         out["groups_left_out"] = routes.groups.size() - most;
     out["worst"] = nullptr;
@@ -181,10 +232,11 @@ ordered_json routes_json(const Map &map, const Routes &routes, const Query &quer
         const Group &worst = routes.groups[std::size_t(chosen)];
         out["worst"] = {{"switch", description(map, worst.node)},
                         {"switch_guid", guid(map, worst.node)},
-                        {"name", group_name(map, worst)},
+                        {"name", names[std::size_t(chosen)]},
                         {"direction", to_string(worst.direction)},
                         {"available", worst.available},
                         {"used", worst.used},
+                        {"busiest_lids", busiest_lids(worst)},
                         {"imbalance", rounded(worst.imbalance)}};
         if (rails)
             out["worst"]["rail"] = worst.rail;
@@ -192,8 +244,13 @@ ordered_json routes_json(const Map &map, const Routes &routes, const Query &quer
     out["ceiling"] = ceiling_json(routes, query, chosen);
     add_label(out["worst"], map);
     add_label(out["ceiling"], map);
-    out["effective_bisection"] = bisection_json(routes);
-    if (routes.shapes)
+    const bool arrives = !routes.groups.empty() || routes.unreachable.empty();
+    out["effective_bisection"] = arrives ? bisection_json(routes) : ordered_json();
+    if (out["effective_bisection"].is_object())
+        add_label(out["effective_bisection"], map);
+    if (!arrives)
+        out["shapes"] = nullptr;
+    else if (routes.shapes)
         out["shapes"] = shapes_json(map, *routes.shapes);
     return out;
 }

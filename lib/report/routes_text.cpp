@@ -7,6 +7,7 @@
 #include "report/report_words.hpp"
 
 #include <algorithm>
+#include <set>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -78,11 +79,13 @@ void add_group(std::string &out, const ordered_json &group, const Style &style, 
         most = std::max(most, number(port, "lids"));
     }
     const double imbalance = number(group, "imbalance");
-    out += fmt::format("\n{}{}{}{}, {}: {} on {:.0f} of {}, imbalance {}{:.2f}{}{}\n", style.strong, text(group, "name"),
-                       style.off, rail_words(group), direction_words(text(group, "direction"), of_job),
-                       count(number(group, "lids"), "LID"), number(group, "used"),
-                       count(number(group, "available"), "link"), imbalance > 1 ? style.bad : "", imbalance, style.off,
-                       static_words(group));
+    const std::string name = text(group, "name");
+    const std::string heading = wrapped(
+        fmt::format("{}{}, {}: {} on {:.0f} of {}, imbalance {:.2f}{}", name, rail_words(group),
+                    direction_words(text(group, "direction"), of_job), count(number(group, "lids"), "LID"),
+                    number(group, "used"), count(number(group, "available"), "link"), imbalance, static_words(group)),
+        columns, "", "    ");
+    out += "\n" + (heading.starts_with(name) ? style.strong + name + style.off + heading.substr(name.size()) : heading);
     const std::size_t room = bar_room(columns, width + 22);
     for (const ordered_json &port : list(group, "ports")) {
         const double lids = number(port, "lids"), rate = number(port, "rate_gbps");
@@ -112,8 +115,11 @@ void add_ceiling(std::string &out, const ordered_json &routes, std::size_t colum
         words += fmt::format("; all {:.0f} would carry {:.1f}", number(at(routes, "worst"), "available"), all);
     out += "\n" + wrapped(words + static_words(ceiling) + ".", columns, "", "");
     if (at(ceiling, "predicted_gib_s").is_number())
-        out += fmt::format("Prediction{}: {:.1f} GiB/s with {:g} GiB/s per node.\n", static_words(ceiling),
-                           number(ceiling, "predicted_gib_s"), number(ceiling, "rate_per_node_gib_s"));
+        out += wrapped(fmt::format("Prediction{} for {}: {:.1f} GiB/s, when each node moves {:g} GiB/s and no link more than its "
+                                   "ceiling; what the other end can give is not counted.",
+                                   static_words(ceiling), text(at(routes, "worst"), "name"),
+                                   number(ceiling, "predicted_gib_s"), number(ceiling, "rate_per_node_gib_s")),
+                       columns, "", "  ");
 }
 
 void add_shapes(std::string &out, const ordered_json &routes, std::size_t columns, bool of_job) {
@@ -125,10 +131,12 @@ void add_shapes(std::string &out, const ordered_json &routes, std::size_t column
                                     std::pair("many_to_many", "many to many")}) {
         const ordered_json &shape = at(shapes, key);
         const std::string link = text(shape, "link");
-        if (!link.empty())
-            lines +=
-                fmt::format("  {:<13} {:.0f} on {}, {:.0f} when spread evenly (x {:.2f})\n", name,
-                            number(shape, "max_link_flows"), link, number(shape, "ideal"), number(shape, "factor"));
+        if (link.empty())
+            continue;
+        std::string words = fmt::format("{:.0f} on {}", number(shape, "max_link_flows"), link);
+        if (std::string_view(key) != "many_to_one") // one LID leaves a switch by one link
+            words += fmt::format("; its group evenly {:.4g} (x {:.2f})", number(shape, "ideal"), number(shape, "factor"));
+        lines += wrapped(words, columns, fmt::format("  {:<13} ", name), std::string(16, ' '));
     }
     const char *inside = direction_words("inside", of_job);
     if (lines.empty() && !at(routes, "worst").is_object())
@@ -138,10 +146,10 @@ void add_shapes(std::string &out, const ordered_json &routes, std::size_t column
                                        static_words(at(shapes, "many_to_many")), lines);
     const ordered_json &half = at(routes, "effective_bisection");
     if (!lines.empty() && half.is_object())
-        out += wrapped(fmt::format("Effective bisection {:.2f} (95 % sure between {:.2f} and {:.2f}; worst {:.2f}) of the hosts' "
-                                   "links, over {:.0f} random halves; static routes have 0.55 to 0.60 where nothing is "
-                                   "oversubscribed.",
-                                   number(half, "mean"), number(half, "low"), number(half, "high"), number(half, "worst"),
+        out += wrapped(fmt::format("Effective bisection{} {:.3f} of the hosts' links (95 % sure: {:.3f} to {:.3f}; worst {:.2f}), "
+                                   "over {:.0f} random halves that exchange pairwise; large full-bisection networks with "
+                                   "static routes have 0.55 to 0.60.",
+                                   static_words(half), number(half, "mean"), number(half, "low"), number(half, "high"), number(half, "worst"),
                                    number(half, "bisections")),
                        columns, "", "  ");
 }
@@ -164,7 +172,10 @@ void add_map(std::string &out, const ordered_json &routes, std::size_t columns) 
 
 void add_headline(std::string &out, const ordered_json &routes, const Style &style, std::size_t columns) {
     const ordered_json &worst = at(routes, "worst");
-    const std::size_t lost = list(routes, "unreachable").size();
+    std::set<double> lost_lids;
+    for (const ordered_json &each : list(routes, "unreachable"))
+        lost_lids.insert(number(each, "lid"));
+    const std::size_t lost = lost_lids.size();
     if (!worst.is_object()) {
         out += lost == 0
                    ? "No link between switches is on the way.\n"
@@ -177,15 +188,28 @@ void add_headline(std::string &out, const ordered_json &routes, const Style &sty
         out += fmt::format("{}{} unreachable by these tables{}: what follows is of the rest.\n", style.bad,
                            lost == 1 ? "1 LID is" : fmt::format("{} LIDs are", lost), style.off);
     const double imbalance = number(routes, "imbalance");
-    const std::string after =
-        fmt::format("(1.00 cannot be better{}); worst group {}{}: {:.0f} of {} used.",
-                    text(routes, "label").empty() ? "" : "; static route", text(worst, "name"), rail_words(worst),
-                    number(worst, "used"), count(number(worst, "available"), "link"));
+    const ordered_json &bar = at(routes, "bar");
+    const std::string above = bar.is_number() && imbalance > number(routes, "bar")
+                                  ? fmt::format("; above the bar, {:g}", number(routes, "bar"))
+                                  : std::string();
+    const std::string group = number(worst, "imbalance") > 1
+                                  ? fmt::format("worst group {}{}: {:.0f} of {} used.", text(worst, "name"), rail_words(worst),
+                                                number(worst, "used"), count(number(worst, "available"), "link"))
+                                  : std::string("every group is spread as evenly as LIDs allow.");
+    const std::string after = fmt::format("(1.00 cannot be better{}{}); {}",
+                                          text(routes, "label").empty() ? "" : "; static route", above, group);
     const std::string line = wrapped(fmt::format("Imbalance {:.2f} {}", imbalance, after), columns, "", "");
     const std::string plain = fmt::format("Imbalance {:.2f}", imbalance);
     out += line.starts_with(plain) ? fmt::format("Imbalance {}{:.2f}{}{}", imbalance > 1 ? style.bad : "", imbalance,
                                                  style.off, line.substr(plain.size()))
                                    : line;
+    const ordered_json &links = at(routes, "links");
+    if (const ordered_json &idle = at(links, "most_idle"); idle.is_object())
+        out += wrapped(fmt::format("Of {:.0f} links that could carry {:.0f} carry nothing; most idle at {}: {:.0f} of {:.0f} used, "
+                                   "with {:.0f} to {:.0f} LIDs each.",
+                                   number(links, "available"), number(links, "idle"), text(idle, "name"), number(idle, "used"),
+                                   number(idle, "available"), number(idle, "least_lids"), number(idle, "most_lids")),
+                       columns, "", "  ");
 }
 
 } // namespace

@@ -180,14 +180,11 @@ RouteStatus route_status(const JobEvidence &evidence, const RouteChanges &change
     if (routes == nullptr || evidence.map == nullptr) {
         return RouteStatus::unknown;
     }
-    if (!changes.texts.empty()) {
+    if (!changes.texts.empty() || since_map) {
         return RouteStatus::changed;
     }
     if (routes->imbalance > bar) {
         return RouteStatus::imbalanced;
-    }
-    if (since_map) {
-        return RouteStatus::changed;
     }
     return routes->unreachable.empty() ? RouteStatus::ok : RouteStatus::unknown;
 }

@@ -33,8 +33,8 @@ int worst_group(const fabric::Routes &routes, const std::vector<GroupMeasure> &m
 /// As configured ("on", "off"), else as the scout or the map found it.
 AdaptiveRouting adaptive_routing_of(const JobEvidence &evidence, const Config &config);
 
-/// ok, imbalanced, changed or unknown, by the tables alone. A change during the job comes before all; one since the map
-/// was made (`since_map`) hides no imbalance of what was read.
+/// ok, imbalanced, changed or unknown, by the tables alone. A change, during the job or since the map was made
+/// (`since_map`), comes before all; the verdict may be routing-imbalance beside the latter.
 RouteStatus route_status(const JobEvidence &evidence, const RouteChanges &changes, bool since_map, double bar);
 
 /// Discards on ports whose routes changed may be the re-sweep's.

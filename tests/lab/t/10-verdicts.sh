@@ -48,6 +48,15 @@ pass "full links, evenly used, are congestion"
 
 # --- the collapsed table, and no errors
 lab lfts "$lab_tests/fabric/collapsed.lfts" || fail "lfts"
+job=$(submit -N12 --fabric-check --wrap "lab traffic 'stor[01-08]' 'node[01-12]' 0.1 1")
+wait_job "$job" > /dev/null
+expect_field "$(line_of "$job")" route changed
+report=$FABRIC_CHECK_LAB/spool/reports/$job.0.json
+expect_match "$(json "$report" 'd["routes_changed"][0]')" 'since the map was built, SwitchB: LID ' "what changed"
+expect_equal "$(json "$report" '[d["routes"]["imbalance"], "routes_start" in d]')" '[3.0, false]' "the routes that the job had"
+expect_match "$(json "$report" 'd["routes_map"]["imbalance"]')" '^1\.0' "those of the map"
+pass "routes that the map has otherwise are changed"
+lab exec fabric-check map build > /dev/null || fail "map build"
 job=$(submit -N12 --fabric-check --wrap "lab traffic --rate-per-dst 7.62 'stor[01-08]' 'node[01-12]' max 20")
 wait_job "$job" > /dev/null
 line=$(line_of "$job") || exit 1

@@ -32,7 +32,7 @@ for engine in minhop updn ftree; do
     sim_run ibnetdiscover > topology 2> /dev/null || fail "ibnetdiscover"
     sim_run fc map build -o live.fcm --json > live.map || fail "map build"
     fc map import topology "$dump" -o files.fcm --json > files.map || fail "map import"
-    counts='[d["switches"], d["leaves"], d["hosts"], d["links"], d["problems"]]'
+    counts='[d["switches"], d["leaves"], d["hosts"], d["links"], [p for p in d["problems"] if p["where"] != "subnet manager"]]'
     expect_equal "$(json live.map "$counts")" '[96, 64, 2048, {"hosts": 2048, "others": 0, "switches": 2048}, []]' "$engine: the live map"
     expect_equal "$(json files.map "$counts")" "$(json live.map "$counts")" "$engine: the imported map"
     # What an engine does is not judged here.

@@ -48,7 +48,7 @@ refuses 2 "none: No such file" fc snapshot --sysfs-root "$work/none"
 refuses 4 "/nonexistent/" fc snapshot --node node01 --sysfs-root "$(lab node node01 path)/sys" -o /nonexistent/x
 refuses 4 "/nonexistent/" umad map build -o /nonexistent/x
 rm "$FABRIC_CHECK_LAB/spool/map/map.fcm"
-refuses 4 "map.fcm: No such file or directory; build a map with: fabric-check map build" fc map show
+refuses 4 "map.fcm: No such file or directory; build a map with: fabric-check map build, or map import" fc map show
 
 # --- map import: what the fabric's own tools print is a map like the one read by MADs
 refuses 2 "none: No such file" fc map import "$work/none"

@@ -119,6 +119,15 @@ TEST_F(MapFile, TheIdChangesWithOneTableEntryAndOneDescription) {
     EXPECT_NE(second, id_);
 }
 
+TEST_F(MapFile, TheIdIsOfTheFabricAndNotOfTheTime) {
+    saved();
+    const auto first = id_;
+    map_.built_ns += 5;
+    map_.source = "somewhere else";
+    saved();
+    EXPECT_EQ(first, id_);
+}
+
 TEST_F(MapFile, AnEmptyMapIsAMap) {
     map_ = MapDraft{};
     const auto loaded = parse(saved());

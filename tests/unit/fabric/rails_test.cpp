@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "fabric/routes.hpp"
+#include "fabric/fabrics.hpp"
 
 #include <gmock/gmock.h>
 
@@ -8,7 +8,7 @@
 namespace fabric_check::fabric {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 /// Two leaves with two links between them; four hosts, two on each leaf, with two cards each, both on the same leaf.
 class TwoRails {
@@ -91,7 +91,7 @@ TEST(Rails, AreNeverMixedInAGroup) {
     for (const Group &group : routes.groups)
         groups.push_back(fmt::format("{} rail {}: {} LIDs on {}, {} flows, {:.1f}", group_name(fabric.map, group),
                                      group.rail, group.lids, group.used, group.flows, group.imbalance));
-    EXPECT_THAT(groups, testing::UnorderedElementsAre("Leaf0>Leaf1 rail 0: 2 LIDs on 1, 4 flows, 2.0",
+    EXPECT_THAT(groups, ::testing::UnorderedElementsAre("Leaf0>Leaf1 rail 0: 2 LIDs on 1, 4 flows, 2.0",
                                                       "Leaf1>Leaf0 rail 0: 2 LIDs on 1, 4 flows, 2.0",
                                                       "Leaf0>Leaf1 rail 1: 2 LIDs on 2, 4 flows, 1.0",
                                                       "Leaf1>Leaf0 rail 1: 2 LIDs on 2, 4 flows, 1.0"));
@@ -114,6 +114,69 @@ TEST(Rails, ServicesTalkToAllOfThem) {
         (group.direction == Direction::from ? from : to) += group.flows;
     EXPECT_EQ(from, 2);
     EXPECT_EQ(to, 2);
+}
+
+/// Two hosts with a card in each of two subnets that have the same LIDs, and a server in the first.
+MapDraft two_subnets() {
+    testing::Builder b;
+    const auto a = b.add_switch("a", 12, 50), c = b.add_switch("c", 12, 51);
+    const auto other_a = b.add_switch("other_a", 12, 50), other_c = b.add_switch("other_c", 12, 51);
+    for (unsigned i = 0; i < 2; ++i) {
+        b.link(a, 10 + i, c, 10 + i);
+        b.link(other_a, 10 + i, other_c, 10 + i);
+    }
+    const auto connect = [&b](const char *card, std::uint32_t first, std::uint32_t second) {
+        b.attach(b.add_host(std::string("n1 ") + card, 1), first, 1);
+        b.attach(b.add_host(std::string("n2 ") + card, 2), second, 1);
+        b.route(first, 2, 10);
+        b.route(second, 1, 10);
+    };
+    connect("mlx5_0", a, c);
+    connect("mlx5_1", other_a, other_c);
+    b.attach(b.add_host("server mlx5_0", 3), a, 2);
+    b.route(c, 3, 11);
+    b.map.index();
+    return b.map;
+}
+
+TEST(Rails, TwoSubnetsMayHaveTheSameLids) {
+    const Map map = two_subnets();
+    std::vector<std::string> missing;
+    Query query;
+    query.job = endpoints_by_name(map, {"n1", "n2"}, missing);
+    ASSERT_EQ(query.job.size(), 4U);
+    const Routes routes = analyse(LftView(map), query);
+    EXPECT_TRUE(routes.unreachable.empty());
+    EXPECT_EQ(routes.groups.size(), 4U) << "each rail both ways";
+}
+
+TEST(Rails, AServiceTalksToTheRailOfItsOwnSubnet) {
+    const Map map = two_subnets();
+    std::vector<std::string> missing;
+    Query query;
+    query.job = endpoints_by_name(map, {"n1", "n2"}, missing);
+    query.services = endpoints_by_name(map, {"server"}, missing);
+    const Routes routes = analyse(LftView(map), query);
+    EXPECT_TRUE(routes.unreachable.empty());
+    for (const Group &group : routes.groups)
+        if (group.direction != Direction::inside)
+            EXPECT_TRUE(map.display_name(group.node) == "a" || map.display_name(group.node) == "c") << "not by the other rail";
+}
+
+TEST(Rails, HostsThatShareANameAreHostsAndNoRails) {
+    MapDraft draft = testing::two_switches(testing::collapsed());
+    for (DraftNode &node : draft.nodes)
+        if (node.kind == NodeKind::host)
+            node.description = "localhost mlx5_0";
+    draft.index();
+    const Map map(draft);
+    std::vector<std::string> missing;
+    Query query;
+    query.job = endpoints_by_name(map, {"localhost"}, missing);
+    ASSERT_EQ(query.job.size(), 20U);
+    const Routes routes = analyse(LftView(map), query);
+    EXPECT_GT(routes.imbalance, 1.5) << "what is collapsed stays so, whatever hosts call themselves";
+    EXPECT_THAT(routes.warnings, ::testing::Contains(::testing::HasSubstr("20 cards of one kind call themselves localhost")));
 }
 
 } // namespace

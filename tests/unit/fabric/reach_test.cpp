@@ -49,6 +49,26 @@ TEST(SwitchGraph, HasLinksBetweenSwitchesThatBothEndsKnow) {
         EXPECT_EQ(graph.next(graph.number(a))[port], SwitchGraph::nowhere) << port;
 }
 
+TEST(SwitchGraph, AnEdgeWhoseOtherEndIsNoneIsNoEdge) {
+    Builder b;
+    const auto a = b.add_switch("a", 6, 1), z = b.add_switch("z", 6, 2), c = b.add_switch("c", 6, 3);
+    b.link(a, 1, z, 1);
+    b.link(z, 2, c, 2);
+    b.map.nodes[c].ports[1] = b.map.nodes[a].ports[1]; // c claims a's place at z
+    b.map.index();
+    SwitchPort down;
+    down.switch_guid = b.map.nodes[c].guid;
+    down.port = 1;
+    down.state = "DOWN";
+    const LftView lfts(Map(b.map), {}, {down});
+    const SwitchGraph graph(lfts);
+    for (const auto &edge : graph.edges())
+        ASSERT_LT(edge.mirror, graph.edges().size());
+    Reach reach(graph);
+    reach.run(std::vector<SwitchGraph::Number>{graph.number(z)});
+    EXPECT_EQ(graph.edges(graph.number(a)).size(), 0U) << "z's end of it was read as down";
+}
+
 TEST(SwitchGraph, AnUnknownRateIsTheMostFrequentKnownOne) {
     Builder b;
     const auto a = b.add_switch("a", 6, 1), z = b.add_switch("z", 6, 2);

@@ -39,14 +39,13 @@ TEST(EffectiveBisection, IsOneWhereEveryPairHasItsOwnLink) {
 }
 
 TEST(EffectiveBisection, IsTheShareOfTheBusiestLinkOnTheWay) {
-    // One link for two hosts on each side: of four hosts, two pairs. Both cross one way: half each; both cross, one each
-    // way: whole; none crosses: whole. With the order of a pair by lot: (1/3 x 1 + 2/3 x (1/2 x 1 + 1/2 x 1/2)).
+    // One link for two hosts on each side: two pairs, of which both cross, half for each, with a chance of two thirds.
     const Routes routes = shaped(two_sides(2, 1, [](unsigned) { return 21U; }));
     ASSERT_TRUE(routes.effective_bisection);
     const EffectiveBisection &half = *routes.effective_bisection;
-    EXPECT_NEAR(half.mean, 5.0 / 6, 0.08);
-    EXPECT_LE(half.low, 5.0 / 6);
-    EXPECT_GE(half.high, 5.0 / 6);
+    EXPECT_NEAR(half.mean, 2.0 / 3, 0.08);
+    EXPECT_LE(half.low, 2.0 / 3);
+    EXPECT_GE(half.high, 2.0 / 3);
     EXPECT_DOUBLE_EQ(half.worst, 0.5);
     EXPECT_EQ(half.bisections, 100U);
 }
@@ -105,6 +104,86 @@ TEST(JobImbalance, CountsUpstreamChoices) {
             if (l != (lid - 1) / 2)
                 b.route(leaf[l], lid, 3 + lid % 2);
     EXPECT_DOUBLE_EQ(analyse(LftView(b.map), query).imbalance, 1.0);
+}
+
+/// `sources` hosts on one switch, `links` cables from a spine to another switch with a host for each of `ports`: LID i leaves
+/// the spine by that port, counted from 0. One cable of many times the rate joins the first switch with the spine.
+double behind_a_spine(unsigned sources, unsigned links, const std::vector<unsigned> &ports) {
+    Builder b;
+    const auto first = b.add_switch("first", 60, 901), spine = b.add_switch("spine", 60, 902), last = b.add_switch("last", 60, 903);
+    b.link(first, 50, spine, 50, testing::rate_of(12, "XDR", 24000));
+    for (unsigned i = 0; i < links; ++i)
+        b.link(spine, 1 + i, last, 41 + i);
+    Query query;
+    std::vector<std::string> from, to, missing;
+    for (unsigned i = 1; i <= sources; ++i) {
+        b.attach(b.add_host(fmt::format("s{} mlx5_0", i), std::uint16_t(200 + i)), first, i);
+        b.route(spine, 200 + i, 50);
+        b.route(last, 200 + i, 41 + i % links);
+        from.push_back(fmt::format("s{}", i));
+    }
+    for (unsigned i = 0; i < ports.size(); ++i) {
+        b.attach(b.add_host(fmt::format("d{} mlx5_0", i), std::uint16_t(1 + i)), last, 1 + i);
+        b.route(first, 1 + i, 50);
+        b.route(spine, 1 + i, 1 + ports[i]);
+        to.push_back(fmt::format("d{}", i));
+    }
+    b.map.index();
+    query.job = endpoints_by_name(b.map, to, missing);
+    query.services = endpoints_by_name(b.map, from, missing);
+    return analyse(LftView(b.map), query).imbalance;
+}
+
+TEST(JobImbalance, WholeLidsOnPassingLinksCannotBeBetter) {
+    EXPECT_DOUBLE_EQ(behind_a_spine(8, 3, {0, 0, 0, 1, 1, 2, 2}), 1.0) << "7 LIDs over 3 links";
+    EXPECT_DOUBLE_EQ(behind_a_spine(8, 2, {0, 0, 0, 1, 1}), 1.0) << "5 over 2";
+    EXPECT_NEAR(behind_a_spine(8, 3, {0, 0, 0, 0, 1, 2, 2}), 4.0 / 3, 1e-9);
+}
+
+TEST(JobImbalance, ACollapseWhereTheSwitchCouldChooseIsNoChance) {
+    EXPECT_DOUBLE_EQ(behind_a_spine(8, 8, {0, 0}), 2.0) << "two LIDs on one of eight links";
+    EXPECT_DOUBLE_EQ(behind_a_spine(8, 8, {0, 0, 0}), 3.0);
+    EXPECT_DOUBLE_EQ(behind_a_spine(8, 8, {0, 1, 2}), 1.0);
+}
+
+TEST(JobImbalance, ASlowHostLinkHidesNothing) {
+    MapDraft draft = testing::two_switches(testing::collapsed());
+    draft.nodes[2].ports[1].rate = draft.nodes[0].ports[1].rate = testing::rate_of(1, "SDR", 2);
+    EXPECT_DOUBLE_EQ(analyse(LftView(draft), testing::clients_and_servers(draft)).imbalance, 3.0);
+}
+
+TEST(JobImbalance, IdleUplinksAreFound) {
+    // Four leaves with six hosts under six spines: either four of the uplinks carry all, evenly, or all six do.
+    const auto fabric = [](const std::vector<unsigned> &uplinks) {
+        Builder b;
+        std::vector<std::uint32_t> leaf, spine;
+        for (unsigned i = 0; i < 4; ++i)
+            leaf.push_back(b.add_switch(fmt::format("leaf{}", i), 20, std::uint16_t(900 + i)));
+        for (unsigned i = 0; i < 6; ++i)
+            spine.push_back(b.add_switch(fmt::format("spine{}", i), 20, std::uint16_t(950 + i)));
+        for (unsigned l = 0; l < 4; ++l)
+            for (unsigned s = 0; s < 6; ++s)
+                b.link(leaf[l], 11 + s, spine[s], 1 + l);
+        for (unsigned lid = 1; lid <= 24; ++lid) {
+            const unsigned home = (lid - 1) / 6;
+            b.attach(b.add_host(fmt::format("h{} mlx5_0", lid), std::uint16_t(lid)), leaf[home], 1 + (lid - 1) % 6);
+            for (unsigned l = 0; l < 4; ++l)
+                if (l != home)
+                    b.route(leaf[l], lid, 11 + uplinks[(lid - 1 + 2 * l) % uplinks.size()]);
+            for (const auto s : spine)
+                b.route(s, lid, 1 + home);
+        }
+        b.map.index();
+        return b.map;
+    };
+    Query query;
+    const MapDraft four = fabric({0, 1, 2, 3}), six = fabric({0, 1, 2, 3, 4, 5});
+    query.job = all_host_endpoints(four);
+    const Routes idle = analyse(LftView(four), query), all = analyse(LftView(six), query);
+    EXPECT_NEAR(idle.imbalance, 5.0 / 3, 1e-9) << "five of 18 LIDs on a link where three would do";
+    EXPECT_DOUBLE_EQ(all.imbalance, 1.0);
+    EXPECT_EQ(idle.groups[0].used, 4U);
+    EXPECT_EQ(idle.groups[0].available, 6U);
 }
 
 TEST(JobImbalance, TwoLidsThatMeetByChanceDoNotCondemnALargeJob) {

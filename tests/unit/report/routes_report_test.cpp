@@ -125,7 +125,7 @@ TEST(RoutesText, SaysCeilingAndPredictionInWords) {
     const std::string text = routes_text(collapsed(), false);
     EXPECT_THAT(routes_text(collapsed(), false, 160), HasSubstr("Ceiling: the 3 links used by SwitchB>SwitchA carry at most "
                                                                "67.8 GiB/s of payload; all 8 would carry 180.8.\n"));
-    EXPECT_THAT(text, HasSubstr("Prediction: 52.8 GiB/s with 7.62 GiB/s per node.\n"));
+    EXPECT_THAT(text, HasSubstr("Prediction for SwitchB>SwitchA: 52.8 GiB/s, when each node moves 7.62 GiB/s"));
 }
 
 TEST(RoutesText, LabelsStaticRoutesUnlessAdaptiveRoutingIsOff) {
@@ -148,7 +148,7 @@ TEST(RoutesText, EveryFigureIsLabelledUnlessAdaptiveRoutingIsOff) {
     EXPECT_THAT(text, HasSubstr("Imbalance 3.00 (1.00 cannot be better; static route)"));
     EXPECT_THAT(text, HasSubstr("3 of 8 links, imbalance 3.00 (static route)\n"));
     EXPECT_THAT(text, HasSubstr("would carry 180.8 (static route).\n"));
-    EXPECT_THAT(text, HasSubstr("Prediction (static route): 52.8"));
+    EXPECT_THAT(text, HasSubstr("Prediction (static route) for SwitchB>SwitchA: 52.8"));
 }
 
 TEST(RoutesJson, RailsAreShownWhereThereIsMoreThanOne) {
