@@ -7,6 +7,7 @@
 #include "fabric/discover.hpp"
 #include "fabric/import.hpp"
 #include "fabric/map.hpp"
+#include "progress.hpp"
 #include "record/spool.hpp"
 #include "report/remedies_report.hpp"
 
@@ -14,14 +15,10 @@
 #include <nlohmann/json.hpp>
 
 #include <cctype>
-#include <chrono>
-#include <condition_variable>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <sys/stat.h>
-#include <thread>
 #include <unistd.h>
 
 namespace fabric_check::cli {
@@ -29,42 +26,6 @@ namespace fabric_check::cli {
 namespace {
 
 constexpr std::int64_t ns_per_s = 1000000000;
-
-/// Says on stderr how far a build is, from the second second on.
-class ProgressLine {
-public:
-    ProgressLine(std::string work, std::string stage)
-        : work_(std::move(work)), text_(std::move(stage)), ticker_([this] { tick(); }) {}
-    ~ProgressLine() {
-        {
-            const std::lock_guard lock(mutex_);
-            done_ = true;
-        }
-        changed_.notify_all();
-        ticker_.join();
-    }
-    ProgressLine(const ProgressLine &) = delete;
-    ProgressLine &operator=(const ProgressLine &) = delete;
-
-    void report(std::string_view stage, std::size_t done, std::size_t total) {
-        const std::lock_guard lock(mutex_);
-        text_ = total ? fmt::format("{}: {} of {}", stage, done, total) : std::string(stage);
-    }
-
-private:
-    void tick() {
-        std::unique_lock lock(mutex_);
-        for (unsigned seconds = 1; !changed_.wait_for(lock, std::chrono::seconds(1), [this] { return done_; });
-             ++seconds)
-            fmt::print(stderr, "fabric-check: {}, {} s: {}\n", work_, seconds, text_);
-    }
-
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    bool done_ = false;
-    std::string work_, text_;
-    std::thread ticker_; // last: it uses the others
-};
 
 struct Counts {
     std::size_t switches = 0, hosts = 0, others = 0, leaves = 0, host_links = 0, other_links = 0, switch_links = 0;
@@ -252,7 +213,7 @@ int build(const Context &context, const std::string &output) {
         return {};
     };
     auto map = [&] {
-        ProgressLine progress("reading the fabric", "topology");
+        Progress progress("reading the fabric");
         return fabric::discover(
             *config,
             [&progress](std::string_view stage, std::size_t done, std::size_t total) {
@@ -291,7 +252,7 @@ int import(const Context &context, const std::vector<std::string> &files, const 
         }
     }
     auto map = [&files] {
-        ProgressLine progress("importing", fmt::format("{} file{}", files.size(), files.size() == 1 ? "" : "s"));
+        Progress progress("importing " + fmt::format("{} file{}", files.size(), files.size() == 1 ? "" : "s"));
         return fabric::import_fabric(files);
     }();
     if (!map) { // whatever is wrong with a file that was named

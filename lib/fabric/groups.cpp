@@ -135,11 +135,12 @@ void Analysis::finish_groups() {
         fill_lids();
     if (query_.want_sources)
         fill_sources();
-    std::stable_sort(routes_.groups.begin(), routes_.groups.end(), [](const Group &a, const Group &b) {
+    std::stable_sort(routes_.groups.begin(), routes_.groups.end(), [this](const Group &a, const Group &b) {
         if (a.imbalance != b.imbalance)
             return a.imbalance > b.imbalance;
         return a.flows != b.flows ? a.flows > b.flows
-                                  : std::tuple(a.node, a.direction, a.rail) < std::tuple(b.node, b.direction, b.rail);
+                                  : std::tuple(graph_.number(a.node), a.direction, a.rail, a.ports[0].port) <
+                                        std::tuple(graph_.number(b.node), b.direction, b.rail, b.ports[0].port);
     });
     routes_.worst = routes_.groups.empty() ? -1 : 0;
 }

@@ -137,11 +137,12 @@ void Analysis::finish_imbalance() {
                     lids += some;
                 if (link.choices <= 1 && lids <= 2)
                     continue;
-                // A link takes whole LIDs: up to one more than its even share.
+                // Where there is a choice a link takes whole LIDs: up to one more than its even share.
                 double best = 0;
                 for (const std::uint16_t set : link.sets)
                     best += best_of_group(at, set);
-                ideal = std::max(even, std::min(best, even_->share(at, port) + link.flows / double(lids) / rate));
+                if (link.choices > 1)
+                    ideal = std::max(even, std::min(best, even_->share(at, port) + link.flows / double(lids) / rate));
             }
             routes_.imbalance = std::max(routes_.imbalance, weighted / ideal);
         }
@@ -163,7 +164,7 @@ ShapeLoad Analysis::many_to_many() const {
         for (unsigned p = 0; p < graph_.ports(at); ++p) {
             const double weighted = flows[p] == 0 ? 0 : flows[p] / graph_.rate(at, std::uint8_t(p));
             // Of equals the lower switch and port.
-            if (weighted > worst || (weighted > 0 && weighted == worst && graph_.node(at) < out.node)) {
+            if (weighted > worst || (weighted > 0 && weighted == worst && at < worst_at)) {
                 worst = weighted;
                 worst_at = at;
                 out.max_link_flows = flows[p];
@@ -203,7 +204,7 @@ void Analysis::finish_shapes() {
     std::vector<FlowCounter::Destination> destinations;
     destinations.reserve(members_.size());
     std::vector<Participant> participants;
-    for (std::uint32_t m = 0; m < members_.size(); ++m)
+    for (const std::uint32_t m : order_)
         if (!members_[m].service) {
             destinations.push_back(destination(m));
             participants.push_back({members_[m].at, &destinations.back(), host_rate(members_[m]), members_[m].rail});

@@ -82,7 +82,7 @@ ShapeLoad one_to_many(const RouteMatrix &routes, std::span<const Participant> pa
             const auto at = Number(link >> 8);
             const auto port = std::uint8_t(link & 0xff);
             const double weighted = counts.of(at, port) / graph.rate(at, port);
-            if (weighted > worst) {
+            if (weighted > worst || (weighted == worst && sender == worst_sender && std::pair(at, port) < std::pair(worst_at, out.port))) {
                 worst = weighted;
                 worst_sender = sender;
                 worst_at = at;

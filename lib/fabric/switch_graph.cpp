@@ -29,10 +29,13 @@ SwitchGraph::SwitchGraph(const LftView &lfts) {
     const image::Image &image = lfts.map().image();
     numbers_.assign(image.nodes.size(), nowhere);
     for (std::uint32_t n = 0; n < image.nodes.size(); ++n)
-        if (image.nodes[n].kind == std::uint8_t(NodeKind::switch_node) && nodes_.size() < nowhere) {
-            numbers_[n] = Number(nodes_.size());
+        if (image.nodes[n].kind == std::uint8_t(NodeKind::switch_node) && nodes_.size() < nowhere)
             nodes_.push_back(n);
-        }
+    std::sort(nodes_.begin(), nodes_.end(), [&image](std::uint32_t a, std::uint32_t b) {
+        return std::pair(image.nodes[a].guid, a) < std::pair(image.nodes[b].guid, b);
+    });
+    for (std::size_t s = 0; s < nodes_.size(); ++s)
+        numbers_[nodes_[s]] = Number(s);
     next_.resize(nodes_.size());
     ports_.resize(nodes_.size());
     first_.assign(nodes_.size() + 1, 0);

@@ -10,7 +10,8 @@
 
 namespace fabric_check::fabric {
 
-/// The switches of a view under numbers of their own, without holes, and the links between them. The view must outlive it.
+/// The switches of a view under numbers of their own, without holes, by GUID, so that answers do not depend on the order in
+/// which a map has them; and the links between them. The view must outlive it.
 class SwitchGraph {
 public:
     using Number = std::uint16_t; ///< InfiniBand has fewer LIDs than this
