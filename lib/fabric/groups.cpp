@@ -55,7 +55,8 @@ Group Analysis::finish(Number at, std::span<const FlowCounter::Use> uses) {
         busiest = std::max(busiest, use.lids / rate);
         group.ports.push_back(std::move(out));
     }
-    std::sort(group.peers.begin(), group.peers.end());
+    std::sort(group.peers.begin(), group.peers.end(),
+              [this](std::uint32_t a, std::uint32_t b) { return graph_.number(a) < graph_.number(b); });
     group.peers.erase(std::unique(group.peers.begin(), group.peers.end()), group.peers.end());
     if (group.available >= 2)
         group.imbalance = std::max(1.0, busiest / best_even_spread(rates, {{1, group.lids}}));
