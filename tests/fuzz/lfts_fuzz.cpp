@@ -7,7 +7,7 @@
 
 namespace {
 
-const fabric_check::fabric::Map &two_switches() {
+const fabric_check::fabric::MapDraft &two_switches() {
     using namespace fabric_check::fabric;
     static const MapDraft map = import_topology({{"topology", "Switch 4 \"S-b1\" # \"SwitchA\" base port 0 lid 9 lmc 0\n"
                                                          "[1] \"H-a1\"[1](a1) # \"node01 mlx5_0\" lid 1 4xHDR\n"
