@@ -145,9 +145,6 @@ void Analysis::count() {
     uses_.resize(graph_.size());
     for (const Number at : counter_->passed())
         uses_[at] = counter_->uses(at);
-    even_.emplace(graph_);
-    for (std::size_t r = 0; r < counter_->reaches().size(); ++r)
-        add_even(r);
     routes_.unreachable.insert(routes_.unreachable.end(), counter_->lost().begin(), counter_->lost().end());
     std::stable_sort(routes_.unreachable.begin(), routes_.unreachable.end(),
                      [](const Unreachable &a, const Unreachable &b) { return a.lid < b.lid; });

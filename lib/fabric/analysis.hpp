@@ -73,7 +73,8 @@ private:
     double host_rate(const Member &member) const;
     std::size_t same_lids(std::size_t pattern) const;
     double best_of_group(Number at, std::uint16_t set) const;
-    double busiest_when_even() const;
+    double starts_when_even() const;
+    bool judge_links(double even);
     std::uint32_t starts_at(const Pattern &pattern, Number at) const;
     void finish_ceiling();
     void finish_ports();

@@ -87,10 +87,9 @@ double Analysis::best_of_group(Number at, std::uint16_t set) const {
     return count == 0 ? 0 : best_even_spread(rates_of(at, counter_->sets(at)[set]), {{flows / double(count), count}});
 }
 
-/// What the busiest link carries, by its rate, when every switch divides all that passes evenly, and what starts at it by
-/// whole LIDs.
-double Analysis::busiest_when_even() const {
-    double even = even_->busiest();
+/// What the busiest link carries, by its rate, of what starts at its switch, when that is spread evenly by whole LIDs.
+double Analysis::starts_when_even() const {
+    double even = 0;
     std::vector<bool> starts(graph_.size(), false);
     for (const Pattern &pattern : patterns_)
         for (const FlowCounter::Source &source : pattern.sources)
@@ -102,10 +101,9 @@ double Analysis::busiest_when_even() const {
     return even;
 }
 
-void Analysis::finish_imbalance() {
-    const double even = busiest_when_even();
-    if (!(even > 0))
-        return;
+/// Measures every link against what the busiest carries when all is even. Without even_ it stops at the first link that is
+/// above that, and says so.
+bool Analysis::judge_links(double even) {
     struct Link {
         double flows = 0, own = 0;
         std::map<std::size_t, std::size_t> lids; ///< by pattern, those of one LID together
@@ -137,6 +135,8 @@ void Analysis::finish_imbalance() {
                     lids += some;
                 if (link.choices <= 1 && lids <= 2)
                     continue;
+                if (!even_)
+                    return true;
                 // Where there is a choice a link takes whole LIDs: up to one more than its even share.
                 double best = 0;
                 for (const std::uint16_t set : link.sets)
@@ -144,9 +144,22 @@ void Analysis::finish_imbalance() {
                 if (link.choices > 1)
                     ideal = std::max(even, std::min(best, even_->share(at, port) + link.flows / double(lids) / rate));
             }
+            if (!even_)
+                return true;
             routes_.imbalance = std::max(routes_.imbalance, weighted / ideal);
         }
     }
+    return false;
+}
+
+void Analysis::finish_imbalance() {
+    const double starts = starts_when_even();
+    if (!(starts > 0) || !judge_links(starts))
+        return; // no link has more than what must start somewhere: nothing can be better
+    even_.emplace(graph_);
+    for (std::size_t r = 0; r < counter_->reaches().size(); ++r)
+        add_even(r);
+    judge_links(std::max(starts, even_->busiest()));
     constexpr double grain = 1e9; // sums of fractions are a little off: 1.5 is not above a bar of 1.5
     routes_.imbalance = std::round(routes_.imbalance * grain) / grain;
 }
