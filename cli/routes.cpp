@@ -282,12 +282,12 @@ int run(const Context &context, const Options &options) {
     query.want_shapes = query.job.size() <= shape_limit;
     query.want_lids = query.job.size() <= list_limit && (context.json || options.job || options.remedies);
     Routes routes = analyse(lfts, query);
+    if (!query.want_shapes) {
+        routes.warnings.push_back(fmt::format("no link loads by shape: more than {} LIDs", shape_limit));
+    }
     query.want_shapes = false;
     if (!absent_services.empty()) {
         routes.warnings.push_back("services in the configuration: " + the_first(absent_services, "; "));
-    }
-    if (!routes.shapes) {
-        routes.warnings.push_back(fmt::format("no link loads by shape: more than {} LIDs", shape_limit));
     }
     for (const Problem &problem : map->problems()) {
         routes.warnings.push_back(problem.where + ": " + problem.reason);

@@ -8,11 +8,6 @@
 #include <numeric>
 
 namespace fabric_check::fabric {
-namespace {
-
-constexpr std::uint8_t mark_job = 1, mark_services = 2;
-
-} // namespace
 
 void Analysis::admit(const std::vector<Endpoint> &endpoints, bool service) {
     const std::vector<unsigned> rails = service || !query_.rails_apart ? std::vector<unsigned>(endpoints.size(), 0) : rails_of(map_, endpoints);

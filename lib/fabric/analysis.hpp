@@ -22,6 +22,8 @@ public:
     Routes run();
 
 private:
+    static constexpr std::uint8_t mark_job = 1, mark_services = 2; ///< in the matrix: whose flows passed
+
     /// An endpoint of the query that takes part.
     struct Member {
         const Endpoint *endpoint;
@@ -69,8 +71,6 @@ private:
     void finish_shapes();
     ShapeLoad many_to_many() const;
     std::vector<Items> items_at(Number at, std::uint16_t set, bool own_only) const;
-    std::vector<double> rates_of(Number at, const PortSet &set) const;
-    double host_rate(const Member &member) const;
     std::size_t same_lids(std::size_t pattern) const;
     double best_of_group(Number at, std::uint16_t set) const;
     double starts_when_even() const;
@@ -98,6 +98,5 @@ private:
     std::vector<std::vector<std::uint32_t>> group_of_;
     bool guessed_rate_ = false;
 };
-
 
 } // namespace fabric_check::fabric

@@ -49,15 +49,28 @@ void add_items(std::span<const double> rates, std::vector<double> &sizes, const 
 
 } // namespace
 
-double best_even_spread(std::span<const double> rates, std::vector<Items> items) {
-    const bool equal = std::all_of(rates.begin(), rates.end(), [&rates](double rate) { return rate == rates[0]; });
-    if (items.size() == 1 && equal && !rates.empty())
-        return items[0].size * double((items[0].count + rates.size() - 1) / rates.size()) / rates[0];
+std::vector<double> rates_of(const SwitchGraph &graph, SwitchGraph::Number at, const PortSet &set) {
+    std::vector<double> rates;
+    for (const SwitchGraph::Edge &edge : graph.edges(at))
+        if (set.contains(edge.port))
+            rates.push_back(edge.rate);
+    return rates;
+}
+
+std::vector<double> spread_items(std::span<const double> rates, std::vector<Items> items) {
     std::vector<double> sizes(rates.size(), 0);
     std::sort(items.begin(), items.end(), [](const Items &a, const Items &b) { return a.size > b.size; });
     for (const Items &some : items)
         if (!rates.empty() && some.size > 0)
             add_items(rates, sizes, some);
+    return sizes;
+}
+
+double best_even_spread(std::span<const double> rates, std::vector<Items> items) {
+    const bool equal = std::all_of(rates.begin(), rates.end(), [&rates](double rate) { return rate == rates[0]; });
+    if (items.size() == 1 && equal && !rates.empty())
+        return items[0].size * double((items[0].count + rates.size() - 1) / rates.size()) / rates[0];
+    const std::vector<double> sizes = spread_items(rates, std::move(items));
     double most = 0;
     for (std::size_t i = 0; i < rates.size(); ++i)
         most = std::max(most, sizes[i] / rates[i]);

@@ -15,9 +15,15 @@ struct Items {
     std::size_t count;
 };
 
-/// The best a switch could do with these items over links of these rates, when an item goes whole over one link: the
-/// busiest link's sizes over its rate. Greedy, largest first, as an exact answer is a packing problem. Zero without links
-/// or items. The cost does not grow with the counts.
+/// The net data rates of a switch's links in a set, by port, in Gb/s.
+std::vector<double> rates_of(const SwitchGraph &graph, SwitchGraph::Number at, const PortSet &set);
+
+/// What each of these links gets of the items, each item whole to the link that it leaves the least busy by its rate, the
+/// first of equals, large ones first. The cost does not grow with the counts.
+std::vector<double> spread_items(std::span<const double> rates, std::vector<Items> items);
+
+/// The best a switch could do with these items over links of these rates: the busiest link's sizes over its rate, by
+/// spread_items(), as an exact answer is a packing problem. Zero without links or items.
 double best_even_spread(std::span<const double> rates, std::vector<Items> items);
 
 /// What links would carry if every switch divided what it has for a destination over all its links at equal remaining

@@ -220,11 +220,8 @@ std::uint64_t FlowCounter::send_on(Number at, bool take_back) {
     std::fill_n(&flows_[at * width], width, std::uint16_t(0));
     const auto &next = graph_.next(at);
     for (std::size_t out = 0, ports = graph_.ports(at); out < ports && left != 0; ++out) {
-        const std::uint64_t block = std::exchange(by_port_[out], 0);
-        if (block == 0)
-            continue;
-        const Number there = next[out];
-        stand(there, block);
+        if (const std::uint64_t block = std::exchange(by_port_[out], 0); block != 0)
+            stand(next[out], block);
     }
     return bad;
 }

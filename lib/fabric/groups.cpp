@@ -8,7 +8,6 @@ namespace fabric_check::fabric {
 namespace {
 
 constexpr std::uint32_t no_group = 0xffffffff;
-constexpr std::uint8_t mark_job = 1, mark_services = 2;
 
 GroupPort &port_of(Group &group, std::uint8_t port) {
     return *std::lower_bound(group.ports.begin(), group.ports.end(), port,

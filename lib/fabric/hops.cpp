@@ -71,23 +71,4 @@ std::uint32_t Hops::minimal_set(std::uint32_t from, std::uint32_t to) {
     return number->second;
 }
 
-double Hops::rate(std::uint32_t node, std::uint8_t port) {
-    const auto &ports = map_->nodes()[node].ports;
-    if (port < ports.size() && ports[port].rate.data_gbps > 0)
-        return ports[port].rate.data_gbps;
-    guessed_ = true;
-    if (usual_rate_ == 0) {
-        std::map<double, unsigned> seen;
-        for (const MapNode each : map_->nodes())
-            if (each.kind == NodeKind::switch_node)
-                for (const MapPort link : each.ports)
-                    if (link.rate.data_gbps > 0 && is_switch(*map_, link.peer))
-                        ++seen[link.rate.data_gbps];
-        const auto most = std::max_element(seen.begin(), seen.end(),
-                                           [](const auto &a, const auto &b) { return a.second < b.second; });
-        usual_rate_ = most == seen.end() ? 1 : most->first;
-    }
-    return usual_rate_;
-}
-
 } // namespace fabric_check::fabric

@@ -24,11 +24,6 @@ public:
     /// The ports of a set, sorted.
     const std::vector<std::uint8_t> &ports(std::uint32_t set) const { return sets_[set]; }
 
-    /// Net data rate of a switch's link in Gb/s, for weighing. Unknown ones are taken as the most frequent known rate
-    /// between switches, or 1 when none is known.
-    double rate(std::uint32_t node, std::uint8_t port);
-    bool guessed_a_rate() const { return guessed_; }
-
 private:
     static constexpr std::uint16_t far = 0xffff;
     const std::vector<std::uint16_t> &distances(std::uint32_t to);
@@ -43,8 +38,6 @@ private:
     std::unordered_map<std::uint64_t, std::uint32_t> set_of_; ///< key: from << 32 | to
     std::map<std::pair<std::uint32_t, std::vector<std::uint8_t>>, std::uint32_t> numbers_;
     std::vector<std::vector<std::uint8_t>> sets_;
-    double usual_rate_ = 0;
-    bool guessed_ = false;
 };
 
 } // namespace fabric_check::fabric

@@ -14,14 +14,6 @@ constexpr unsigned bisection_seed = 1;
 
 } // namespace
 
-std::vector<double> Analysis::rates_of(Number at, const PortSet &set) const {
-    std::vector<double> rates;
-    for (const SwitchGraph::Edge &edge : graph_.edges(at))
-        if (set.contains(edge.port))
-            rates.push_back(edge.rate);
-    return rates;
-}
-
 /// Flows to each destination that a pattern's sources at this switch send.
 std::uint32_t Analysis::starts_at(const Pattern &pattern, Number at) const {
     const auto found = std::lower_bound(pattern.sources.begin(), pattern.sources.end(), at,
@@ -64,10 +56,6 @@ std::vector<Items> Analysis::items_at(Number at, std::uint16_t set, bool own_onl
     return out;
 }
 
-double Analysis::host_rate(const Member &member) const {
-    return graph_.rate(member.at, member.port);
-}
-
 /// The busiest link of the set of ports if what leaves by it now were spread over it by whole LIDs of their mean size.
 double Analysis::best_of_group(Number at, std::uint16_t set) const {
     double flows = 0;
@@ -84,7 +72,7 @@ double Analysis::best_of_group(Number at, std::uint16_t set) const {
             most = std::max(most, some);
         count += most;
     }
-    return count == 0 ? 0 : best_even_spread(rates_of(at, counter_->sets(at)[set]), {{flows / double(count), count}});
+    return count == 0 ? 0 : best_even_spread(rates_of(graph_, at, counter_->sets(at)[set]), {{flows / double(count), count}});
 }
 
 /// What the busiest link carries, by its rate, of what starts at its switch, when that is spread evenly by whole LIDs.
@@ -97,7 +85,7 @@ double Analysis::starts_when_even() const {
     for (const Number at : counter_->passed())
         for (std::uint16_t set = 0; starts[at] && set < counter_->sets(at).size(); ++set)
             if (const auto items = items_at(at, set, true); !items.empty())
-                even = std::max(even, best_even_spread(rates_of(at, counter_->sets(at)[set]), items));
+                even = std::max(even, best_even_spread(rates_of(graph_, at, counter_->sets(at)[set]), items));
     return even;
 }
 
@@ -194,7 +182,7 @@ ShapeLoad Analysis::many_to_many() const {
             through = through || (use.set == set && use.port == out.port &&
                                   patterns_[use.pattern].direction == Direction::inside);
         if (through)
-            out.ideal += best_even_spread(rates_of(worst_at, counter_->sets(worst_at)[set]), items_at(worst_at, set, false)) *
+            out.ideal += best_even_spread(rates_of(graph_, worst_at, counter_->sets(worst_at)[set]), items_at(worst_at, set, false)) *
                          graph_.rate(worst_at, out.port);
     }
     out.ideal = out.ideal > 0 ? std::min(out.ideal, out.max_link_flows) : out.max_link_flows;
@@ -220,7 +208,7 @@ void Analysis::finish_shapes() {
     for (const std::uint32_t m : order_)
         if (!members_[m].service) {
             destinations.push_back(destination(m));
-            participants.push_back({members_[m].at, &destinations.back(), host_rate(members_[m]), members_[m].rail});
+            participants.push_back({members_[m].at, &destinations.back(), graph_.rate(members_[m].at, members_[m].port), members_[m].rail});
         }
     routes_.shapes = Shapes{one_to_many(matrix, participants), many_to_one(matrix, participants), many_to_many()};
     routes_.effective_bisection = effective_bisection(matrix, participants, bisections, bisection_seed);

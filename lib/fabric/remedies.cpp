@@ -58,19 +58,14 @@ struct Even {
     double ceiling_gib_s = 0;
 };
 Even spread_evenly(const std::vector<const GroupPort *> &links, std::size_t items, const Query &query) {
-    std::vector<std::size_t> count(links.size(), 0);
-    const auto rate = [&links](std::size_t i) { return std::max(links[i]->rate.data_gbps, 1.0); };
-    for (std::size_t n = 0; n < items && !links.empty(); ++n) {
-        std::size_t best = 0;
-        for (std::size_t i = 1; i < links.size(); ++i)
-            if (double(count[i] + 1) / rate(i) < double(count[best] + 1) / rate(best))
-                best = i;
-        ++count[best];
-    }
+    std::vector<double> rates;
+    for (const GroupPort *link : links)
+        rates.push_back(std::max(link->rate.data_gbps, 1.0));
+    const std::vector<double> count = spread_items(rates, {{1, items}});
     Even out;
     for (std::size_t i = 0; i < links.size(); ++i) {
         out.used += count[i] > 0 ? 1 : 0;
-        out.busiest = std::max(out.busiest, double(count[i]));
+        out.busiest = std::max(out.busiest, count[i]);
         out.ceiling_gib_s += count[i] > 0 ? ceiling_of(links[i]->rate, query) : 0;
     }
     return out;

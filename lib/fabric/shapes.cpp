@@ -37,15 +37,6 @@ private:
     std::vector<std::uint32_t> used_;
 };
 
-/// What so many LIDs of one sender would put on a link of theirs, were they spread evenly.
-double even_share(const SwitchGraph &graph, Number at, std::uint8_t port, const PortSet &set, std::size_t lids) {
-    std::vector<double> rates;
-    for (const SwitchGraph::Edge &edge : graph.edges(at))
-        if (set.contains(edge.port))
-            rates.push_back(edge.rate);
-    return best_even_spread(rates, {{1, lids}}) * graph.rate(at, port);
-}
-
 /// Everybody of a rail at one switch sends the same ways: one of them for all, with how many they are.
 std::vector<std::pair<const Participant *, std::uint32_t>> senders_of(std::span<const Participant> participants) {
     std::map<std::pair<Number, unsigned>, std::pair<const Participant *, std::uint32_t>> by_place;
@@ -106,7 +97,8 @@ ShapeLoad one_to_many(const RouteMatrix &routes, std::span<const Participant> pa
     });
     for (std::size_t set = 0; set < lids.size(); ++set)
         if (here[set])
-            out.ideal += even_share(graph, worst_at, out.port, routes.counter().sets(worst_at)[set], lids[set]);
+            out.ideal += best_even_spread(rates_of(graph, worst_at, routes.counter().sets(worst_at)[set]), {{1, lids[set]}}) *
+                         graph.rate(worst_at, out.port);
     out.ideal = out.ideal > 0 ? std::min(out.ideal, out.max_link_flows) : out.max_link_flows;
     out.factor = out.max_link_flows / out.ideal;
     return out;
@@ -164,7 +156,6 @@ std::optional<EffectiveBisection> effective_bisection(const RouteMatrix &routes,
     double sum = 0, squares = 0;
     for (unsigned round = 0; round < bisections; ++round) {
         double got = 0;
-        std::size_t pairs = 0;
         counts.clear();
         ways.clear();
         links.clear();
@@ -187,11 +178,10 @@ std::optional<EffectiveBisection> effective_bisection(const RouteMatrix &routes,
             for (const auto &[at, port] : std::span(links).subspan(way.first, way.last - way.first))
                 narrowest = std::min(narrowest, graph.rate(at, port) / counts.of(at, port));
             got += way.arrives ? narrowest / way.alone : 0;
-            ++pairs;
         }
-        if (pairs == 0)
+        if (ways.empty())
             return std::nullopt;
-        const double mean = got / double(pairs);
+        const double mean = got / double(ways.size());
         sum += mean;
         squares += mean * mean;
         out.worst = std::min(out.worst, mean);

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "report/odd_json.hpp"
 #include "report/report_words.hpp"
+#include "report/routes_style.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -22,16 +23,6 @@ using odd_json::text;
 
 constexpr std::size_t nodes_shown = 60;
 constexpr std::size_t file_shown = 36;
-
-struct Style {
-    const char *strong = "", *off = "";
-    explicit Style(bool colour) {
-        if (colour) {
-            strong = "\x1b[1m";
-            off = "\x1b[0m";
-        }
-    }
-};
 
 /// A table of outcomes: what, imbalance of the job and of its worst group, that group's links, LIDs on the busiest of them,
 /// ceiling, which group.
@@ -126,7 +117,7 @@ std::string caveats(const ordered_json &one) {
 
 /// "Name (whose): what it changes; what was found; caveats."
 void add_note(std::string &out, const std::string &name, const ordered_json &one, const std::string &found,
-              std::size_t columns, const Style &style) {
+              std::size_t columns, const RoutesStyle &style) {
     if (!one.is_object())
         return;
     const std::string result = evaluated(one) ? found : "not evaluated: " + text(one, "why_not");
@@ -201,7 +192,7 @@ std::string remedies_text(const ordered_json &routes, bool colour, std::size_t c
     const ordered_json &remedies = at(routes, "remedies");
     if (!remedies.is_object())
         return {};
-    const Style style(colour);
+    const RoutesStyle style(colour);
     const bool labelled = !text(routes, "label").empty();
     std::string out = fmt::format("\n{}What could be done{}{}\n", style.strong, style.off,
                                   labelled ? " (static routes; packets may take others)" : "");
@@ -234,7 +225,7 @@ std::string versus_text(const ordered_json &routes, bool colour, std::size_t col
     const ordered_json &others = list(routes, "versus");
     if (others.empty())
         return {};
-    const Style style(colour);
+    const RoutesStyle style(colour);
     Table table;
     ordered_json now = {{"imbalance", number(routes, "imbalance")}, {"unreachable", list(routes, "unreachable").size()}};
     now["worst"] = nullptr;

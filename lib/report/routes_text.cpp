@@ -5,6 +5,7 @@
 #include "report/remedies_report.hpp"
 #include "report/report.hpp"
 #include "report/report_words.hpp"
+#include "report/routes_style.hpp"
 
 #include <algorithm>
 #include <set>
@@ -25,18 +26,6 @@ constexpr std::size_t groups_shown = groups_for_text - 1;
 constexpr std::size_t unreachable_shown = 20;
 constexpr std::size_t bar_most = 30, bar_least = 6;
 constexpr std::size_t names_shown = 60;
-
-struct Style {
-    const char *strong = "", *bad = "", *dim = "", *off = "";
-    explicit Style(bool colour) {
-        if (colour) {
-            strong = "\x1b[1m";
-            bad = "\x1b[31m";
-            dim = "\x1b[2m";
-            off = "\x1b[0m";
-        }
-    }
-};
 
 /// "1 LID", "12 LIDs"
 std::string count(double n, const char *what) {
@@ -71,7 +60,7 @@ std::size_t bar_room(std::size_t columns, std::size_t taken) {
     return std::clamp(columns > taken ? columns - taken : 0, bar_least, bar_most);
 }
 
-void add_group(std::string &out, const ordered_json &group, const Style &style, std::size_t columns, bool of_job) {
+void add_group(std::string &out, const ordered_json &group, const RoutesStyle &style, std::size_t columns, bool of_job) {
     std::size_t width = 0;
     double most = 1;
     for (const ordered_json &port : list(group, "ports")) {
@@ -170,7 +159,7 @@ void add_map(std::string &out, const ordered_json &routes, std::size_t columns) 
     out += wrapped(words, columns, "", "  ");
 }
 
-void add_headline(std::string &out, const ordered_json &routes, const Style &style, std::size_t columns) {
+void add_headline(std::string &out, const ordered_json &routes, const RoutesStyle &style, std::size_t columns) {
     const ordered_json &worst = at(routes, "worst");
     std::set<double> lost_lids;
     for (const ordered_json &each : list(routes, "unreachable"))
@@ -215,7 +204,7 @@ void add_headline(std::string &out, const ordered_json &routes, const Style &sty
 } // namespace
 
 std::string routes_text(const ordered_json &routes, bool colour, std::size_t columns, bool of_job) {
-    const Style style(colour);
+    const RoutesStyle style(colour);
     std::string out;
     const std::string from = text(routes, "from");
     out += fmt::format("{}Routes of {}{} ({}{})\n", style.strong, shortened(text(routes, "nodes")), style.off,
