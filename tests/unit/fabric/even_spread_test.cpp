@@ -95,44 +95,27 @@ struct Square {
     }
 };
 
-TEST(EvenSpread, DividesByRateAtEverySwitch) {
-    const Square square;
-    const LftView lfts{Map(square.b.map)};
-    const SwitchGraph graph(lfts);
-    Reach reach(graph);
-    const std::vector<SwitchGraph::Number> targets{graph.number(square.leaf2)};
-    reach.run(targets);
-    EvenSpread even(graph);
-    even.add(reach, std::vector<EvenSpread::Start>{{graph.number(square.leaf1), 0, 30}});
-    // 20 over 200 Gb/s and 10 over 100 Gb/s.
-    EXPECT_DOUBLE_EQ(even.busiest(), 0.1);
-}
-
-TEST(EvenSpread, BatchesAddUp) {
+/// The busiest link after 30 flows from a leaf to the second one, so many times.
+double busiest_from(std::uint32_t Square::*leaf, int batches) {
     const Square square;
     const LftView lfts{Map(square.b.map)};
     const SwitchGraph graph(lfts);
     Reach reach(graph);
     EvenSpread even(graph);
-    for (int batch = 0; batch < 3; ++batch) {
-        const std::vector<SwitchGraph::Number> targets{graph.number(square.leaf2)};
-        reach.run(targets);
-        even.add(reach, std::vector<EvenSpread::Start>{{graph.number(square.leaf1), 0, 30}});
+    for (int batch = 0; batch < batches; ++batch) {
+        reach.run(std::vector<SwitchGraph::Number>{graph.number(square.leaf2)});
+        even.add(reach, std::vector<EvenSpread::Start>{{graph.number(square.*leaf), 0, 30}});
     }
-    EXPECT_DOUBLE_EQ(even.busiest(), 0.3);
+    return even.busiest();
 }
 
-TEST(EvenSpread, WhatStartsAtItsTargetMovesNowhere) {
-    const Square square;
-    const LftView lfts{Map(square.b.map)};
-    const SwitchGraph graph(lfts);
-    Reach reach(graph);
-    const std::vector<SwitchGraph::Number> targets{graph.number(square.leaf2)};
-    reach.run(targets);
-    EvenSpread even(graph);
-    even.add(reach, std::vector<EvenSpread::Start>{{graph.number(square.leaf2), 0, 30}});
-    EXPECT_EQ(even.busiest(), 0);
+TEST(EvenSpread, DividesByRateAtEverySwitch) {
+    EXPECT_DOUBLE_EQ(busiest_from(&Square::leaf1, 1), 0.1) << "20 over 200 Gb/s and 10 over 100 Gb/s";
 }
+
+TEST(EvenSpread, BatchesAddUp) { EXPECT_DOUBLE_EQ(busiest_from(&Square::leaf1, 3), 0.3); }
+
+TEST(EvenSpread, WhatStartsAtItsTargetMovesNowhere) { EXPECT_EQ(busiest_from(&Square::leaf2, 1), 0); }
 
 } // namespace
 } // namespace fabric_check::fabric

@@ -24,6 +24,37 @@ template <class Port> Map two_sides(unsigned hosts, unsigned links, Port &&port)
     return b.map;
 }
 
+/// Leaves under spines, one link each way; LID i is on leaf (i - 1) / hosts. Leaf l sends LID i over the spine `up(l, i)`.
+template <class Up> MapDraft leaves_and_spines(unsigned leaves, unsigned hosts, unsigned spines, Up &&up) {
+    constexpr unsigned first_uplink = 11;
+    Builder b;
+    std::vector<std::uint32_t> leaf, spine;
+    for (unsigned i = 0; i < leaves; ++i)
+        leaf.push_back(b.add_switch(fmt::format("leaf{}", i), 20, std::uint16_t(900 + i)));
+    for (unsigned i = 0; i < spines; ++i)
+        spine.push_back(b.add_switch(fmt::format("spine{}", i), 20, std::uint16_t(950 + i)));
+    for (unsigned l = 0; l < leaves; ++l)
+        for (unsigned s = 0; s < spines; ++s)
+            b.link(leaf[l], first_uplink + s, spine[s], 1 + l);
+    for (unsigned lid = 1; lid <= leaves * hosts; ++lid) {
+        const unsigned home = (lid - 1) / hosts;
+        b.attach(b.add_host(fmt::format("h{} mlx5_0", lid), std::uint16_t(lid)), leaf[home], 1 + (lid - 1) % hosts);
+        for (unsigned l = 0; l < leaves; ++l)
+            if (l != home)
+                b.route(leaf[l], lid, first_uplink + up(l, lid));
+        for (const auto s : spine)
+            b.route(s, lid, 1 + home);
+    }
+    b.map.index();
+    return b.map;
+}
+
+Routes of_all(const Map &map) {
+    Query query;
+    query.job = all_host_endpoints(map);
+    return analyse(LftView(map), query);
+}
+
 Routes shaped(const Map &map) {
     Query query;
     query.job = all_host_endpoints(map);
@@ -75,35 +106,9 @@ TEST(EffectiveBisection, APairThatIsNotConnectedGetsNothing) {
 }
 
 TEST(JobImbalance, CountsUpstreamChoices) {
-    // Four leaves under two spines, one link each way, two hosts a leaf; every leaf sends everything over the first spine.
-    Builder b;
-    std::vector<std::uint32_t> leaf, spine;
-    for (unsigned i = 0; i < 4; ++i)
-        leaf.push_back(b.add_switch(fmt::format("leaf{}", i), 8, std::uint16_t(900 + i)));
-    for (unsigned i = 0; i < 2; ++i)
-        spine.push_back(b.add_switch(fmt::format("spine{}", i), 8, std::uint16_t(910 + i)));
-    for (unsigned l = 0; l < 4; ++l)
-        for (unsigned s = 0; s < 2; ++s)
-            b.link(leaf[l], 3 + s, spine[s], 1 + l);
-    for (unsigned lid = 1; lid <= 8; ++lid) {
-        const unsigned home = (lid - 1) / 2;
-        b.attach(b.add_host(fmt::format("h{} mlx5_0", lid), std::uint16_t(lid)), leaf[home], 1 + (lid - 1) % 2);
-        for (unsigned l = 0; l < 4; ++l)
-            if (l != home)
-                b.route(leaf[l], lid, 3);
-        for (const auto s : spine)
-            b.route(s, lid, 1 + home);
-    }
-    b.map.index();
-    Query query;
-    query.job = all_host_endpoints(b.map);
     // 12 flows on each used link up and down, 6 on each when both spines are used.
-    EXPECT_DOUBLE_EQ(analyse(LftView(b.map), query).imbalance, 2.0);
-    for (unsigned lid = 1; lid <= 8; ++lid)
-        for (unsigned l = 0; l < 4; ++l)
-            if (l != (lid - 1) / 2)
-                b.route(leaf[l], lid, 3 + lid % 2);
-    EXPECT_DOUBLE_EQ(analyse(LftView(b.map), query).imbalance, 1.0);
+    EXPECT_DOUBLE_EQ(of_all(leaves_and_spines(4, 2, 2, [](unsigned, unsigned) { return 0U; })).imbalance, 2.0);
+    EXPECT_DOUBLE_EQ(of_all(leaves_and_spines(4, 2, 2, [](unsigned, unsigned lid) { return lid % 2; })).imbalance, 1.0);
 }
 
 /// `sources` hosts on one switch, `links` cables from a spine to another switch with a host for each of `ports`: LID i leaves
@@ -154,63 +159,30 @@ TEST(JobImbalance, ASlowHostLinkHidesNothing) {
 
 TEST(JobImbalance, IdleUplinksAreFound) {
     // Four leaves with six hosts under six spines: either four of the uplinks carry all, evenly, or all six do.
-    const auto fabric = [](const std::vector<unsigned> &uplinks) {
-        Builder b;
-        std::vector<std::uint32_t> leaf, spine;
-        for (unsigned i = 0; i < 4; ++i)
-            leaf.push_back(b.add_switch(fmt::format("leaf{}", i), 20, std::uint16_t(900 + i)));
-        for (unsigned i = 0; i < 6; ++i)
-            spine.push_back(b.add_switch(fmt::format("spine{}", i), 20, std::uint16_t(950 + i)));
-        for (unsigned l = 0; l < 4; ++l)
-            for (unsigned s = 0; s < 6; ++s)
-                b.link(leaf[l], 11 + s, spine[s], 1 + l);
-        for (unsigned lid = 1; lid <= 24; ++lid) {
-            const unsigned home = (lid - 1) / 6;
-            b.attach(b.add_host(fmt::format("h{} mlx5_0", lid), std::uint16_t(lid)), leaf[home], 1 + (lid - 1) % 6);
-            for (unsigned l = 0; l < 4; ++l)
-                if (l != home)
-                    b.route(leaf[l], lid, 11 + uplinks[(lid - 1 + 2 * l) % uplinks.size()]);
-            for (const auto s : spine)
-                b.route(s, lid, 1 + home);
-        }
-        b.map.index();
-        return b.map;
+    const auto over = [](unsigned uplinks) {
+        return of_all(leaves_and_spines(4, 6, 6, [uplinks](unsigned l, unsigned lid) { return (lid - 1 + 2 * l) % uplinks; }));
     };
-    Query query;
-    const MapDraft four = fabric({0, 1, 2, 3}), six = fabric({0, 1, 2, 3, 4, 5});
-    query.job = all_host_endpoints(four);
-    const Routes idle = analyse(LftView(four), query), all = analyse(LftView(six), query);
+    const Routes idle = over(4);
     EXPECT_NEAR(idle.imbalance, 5.0 / 3, 1e-9) << "five of 18 LIDs on a link where three would do";
-    EXPECT_DOUBLE_EQ(all.imbalance, 1.0);
     EXPECT_EQ(idle.groups[0].used, 4U);
     EXPECT_EQ(idle.groups[0].available, 6U);
+    EXPECT_DOUBLE_EQ(over(6).imbalance, 1.0);
 }
 
 TEST(JobImbalance, TwoLidsThatMeetByChanceDoNotCondemnALargeJob) {
-    // 12 leaves under 4 spines, one host a leaf. At the spines nothing can be chosen; LIDs 1 and 2 come down by one spine.
-    Builder b;
-    std::vector<std::uint32_t> leaf, spine;
-    for (unsigned i = 0; i < 12; ++i)
-        leaf.push_back(b.add_switch(fmt::format("leaf{}", i), 20, std::uint16_t(900 + i)));
-    for (unsigned i = 0; i < 4; ++i)
-        spine.push_back(b.add_switch(fmt::format("spine{}", i), 20, std::uint16_t(950 + i)));
-    for (unsigned l = 0; l < 12; ++l)
-        for (unsigned s = 0; s < 4; ++s)
-            b.link(leaf[l], 11 + s, spine[s], 1 + l);
-    for (unsigned lid = 1; lid <= 12; ++lid) {
-        b.attach(b.add_host(fmt::format("h{} mlx5_0", lid), std::uint16_t(lid)), leaf[lid - 1], 1);
-        for (unsigned l = 0; l < 12; ++l)
-            if (l != lid - 1)
-                b.route(leaf[l], lid, 11 + lid % 4);
-        for (const auto s : spine)
-            b.route(s, lid, lid);
-    }
-    b.map.index();
+    // 12 leaves under 4 spines, one host a leaf: each LID comes down one link, where nothing can be chosen.
+    const MapDraft map = leaves_and_spines(12, 1, 4, [](unsigned, unsigned lid) { return lid % 4; });
+    EXPECT_DOUBLE_EQ(of_all(map).imbalance, 1.0);
+    // Both LIDs of a leaf come down by one spine.
+    EXPECT_DOUBLE_EQ(of_all(leaves_and_spines(12, 2, 4, [](unsigned, unsigned lid) { return (lid - 1) / 2 % 4; })).imbalance, 1.0);
+}
+
+TEST(Analyse, CountsLidsWithoutListingThem) {
+    const MapDraft map = leaves_and_spines(12, 1, 4, [](unsigned, unsigned lid) { return lid % 4; });
     Query query;
-    query.job = all_host_endpoints(b.map);
-    EXPECT_DOUBLE_EQ(analyse(LftView(b.map), query).imbalance, 1.0) << "each LID comes down one link, as over its own";
+    query.job = all_host_endpoints(map);
     query.want_lids = false;
-    const Routes routes = analyse(LftView(b.map), query);
+    const Routes routes = analyse(LftView(map), query);
     EXPECT_TRUE(routes.groups[0].ports[0].lids.empty());
     EXPECT_GT(routes.groups[0].lids, 0U);
 }
