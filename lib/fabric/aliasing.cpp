@@ -40,7 +40,7 @@ struct Entry {
 
 class Search {
 public:
-    Search(const LftView &lfts, const Group &group) : lfts_(lfts), map_(lfts.map()), group_(group) {
+    Search(const LftView &lfts, const Group &group) : map_(lfts.map()), group_(group) {
         std::map<std::uint8_t, std::size_t> at;
         for (const GroupPort &port : group.ports) {
             at.emplace(port.port, at.size());
@@ -151,7 +151,6 @@ private:
         best_ = Aliasing{which, modulus, residues, lids, all, unsigned(links.size()), group_.available, chance};
     }
 
-    const LftView &lfts_;
     const Map &map_;
     const Group &group_;
     std::map<std::uint16_t, std::uint8_t> ours_; ///< LID -> port

@@ -212,6 +212,12 @@ do_break() {
         *) usage_error "break munge|dbd|spool|ctld" ;;
     esac
 }
+# A process that has a file of the spool open keeps the mount busy: it can write again all the
+# same, and the mount goes when the last such file is closed.
+mend_spool() {
+    mountpoint -q "$lab_dir/spool" || return 0
+    mount -o remount,rw,bind "$lab_dir/spool" && umount --lazy "$lab_dir/spool"
+}
 do_mend() {
     need_up
     need_root
@@ -219,7 +225,7 @@ do_mend() {
         munge) running munged || start_munge ;;
         dbd) running slurmdbd || start_dbd ;;
         ctld) running slurmctld || { start_ctld; await 20 "slurmctld" slurmctld ctld_ready; } ;;
-        spool) ! mountpoint -q "$lab_dir/spool" || umount "$lab_dir/spool" ;;
+        spool) mend_spool ;;
         *) usage_error "mend munge|dbd|spool|ctld" ;;
     esac
 }

@@ -84,7 +84,9 @@ expect_match "$(wait_job "$job" 60)" 'NODE_FAIL|FAILED' "state of the job whose 
 # --- faults of the services
 lab break spool && {
     touch "$FABRIC_CHECK_LAB/spool/x" 2> /dev/null && fail "the broken spool is writable"
-    lab mend spool
+    exec 8< "$FABRIC_CHECK_LAB/spool"
+    lab mend spool || fail "mend spool while a process has it open"
+    exec 8<&-
     touch "$FABRIC_CHECK_LAB/spool/x" || fail "the mended spool is not writable"
 }
 for what in munge dbd ctld; do
