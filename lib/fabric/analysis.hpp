@@ -69,7 +69,8 @@ private:
     void fill_sources();
     void finish_imbalance();
     void finish_shapes();
-    ShapeLoad many_to_many() const;
+    std::vector<LinkUse> links_inside() const;
+    ShapeLoad many_to_many(std::span<const LinkUse> links) const;
     std::vector<Items> items_at(Number at, std::uint16_t set, bool own_only) const;
     std::size_t same_lids(std::size_t pattern) const;
     double best_of_group(Number at, std::uint16_t set) const;

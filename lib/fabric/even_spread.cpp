@@ -53,7 +53,7 @@ std::vector<double> rates_of(const SwitchGraph &graph, SwitchGraph::Number at, c
     std::vector<double> rates;
     for (const SwitchGraph::Edge &edge : graph.edges(at))
         if (set.contains(edge.port))
-            rates.push_back(edge.rate);
+            rates.push_back(graph.rate(at, edge.port));
     return rates;
 }
 
@@ -79,6 +79,7 @@ double best_even_spread(std::span<const double> rates, std::vector<Items> items)
 
 void EvenSpread::add(const Reach &reach, std::span<const Start> starts) {
     constexpr std::size_t width = Reach::width;
+    constexpr int few_targets = 8;
     here_.assign(graph_.size() * width, 0);
     some_.assign(graph_.size(), 0);
     for (const Start &start : starts) {
@@ -97,8 +98,10 @@ void EvenSpread::add(const Reach &reach, std::span<const Start> starts) {
             reach.classes(s, classes_);
             for (const Reach::Class &one : classes_) {
                 const std::uint64_t mine = one.targets & targets & some_[s];
+                const bool few = std::popcount(mine) <= few_targets;
                 double total = 0, rates = 0;
-                part.fill(0);
+                if (!few)
+                    part.fill(0);
                 for (std::uint64_t left = mine; left != 0; left &= left - 1) {
                     const auto t = std::size_t(std::countr_zero(left));
                     part[t] = from[t];
@@ -106,18 +109,23 @@ void EvenSpread::add(const Reach &reach, std::span<const Start> starts) {
                 }
                 if (!(total > 0))
                     continue;
-                for (std::size_t e = 0; e < edges.size(); ++e)
-                    if (one.ports.contains(edges[e].port))
-                        rates += edges[e].rate;
+                for (const SwitchGraph::Edge &edge : edges)
+                    if (one.ports.contains(edge.port))
+                        rates += graph_.rate(s, edge.port);
                 for (std::size_t e = 0; e < edges.size(); ++e) {
                     if (!one.ports.contains(edges[e].port))
                         continue;
-                    const double share = edges[e].rate / rates;
+                    const double share = graph_.rate(s, edges[e].port) / rates;
                     load_[first + e] += total * share;
                     double *to = &here_[edges[e].to * width];
                     some_[edges[e].to] |= mine;
-                    for (std::size_t t = 0; t < width; ++t)
-                        to[t] += part[t] * share;
+                    if (few) {
+                        for (std::uint64_t left = mine; left != 0; left &= left - 1)
+                            to[std::countr_zero(left)] += part[std::size_t(std::countr_zero(left))] * share;
+                    } else { // all of them: what is not there adds nothing, and the machine does several at once
+                        for (std::size_t t = 0; t < width; ++t)
+                            to[t] += part[t] * share;
+                    }
                 }
             }
         }
@@ -128,15 +136,17 @@ double EvenSpread::share(Number at, std::uint8_t port) const {
     const auto edges = graph_.edges(at);
     for (std::size_t e = 0; e < edges.size(); ++e)
         if (edges[e].port == port)
-            return load_[first + e] / edges[e].rate;
+            return load_[first + e] / graph_.rate(at, port);
     return 0;
 }
 
 double EvenSpread::busiest() const {
     double most = 0;
-    const auto edges = graph_.edges();
-    for (std::size_t e = 0; e < edges.size(); ++e)
-        most = std::max(most, load_[e] / edges[e].rate);
+    for (Number s = 0; s < graph_.size(); ++s) {
+        std::uint32_t e = graph_.first_edge(s);
+        for (const SwitchGraph::Edge &edge : graph_.edges(s))
+            most = std::max(most, load_[e++] / graph_.rate(s, edge.port));
+    }
     return most;
 }
 

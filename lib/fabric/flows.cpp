@@ -168,7 +168,7 @@ std::uint64_t FlowCounter::deliver(Number at, std::uint64_t here) {
 template <bool uniform, bool matrix>
 std::uint64_t FlowCounter::send_all(Number at, std::uint64_t left, std::uint64_t before, bool take_back) {
     Switch &here = switches_[at];
-    const auto &next = graph_.next(at);
+    const SwitchGraph::Next next = graph_.next(at);
     const std::uint8_t *table = here.table.data();
     const std::size_t size = here.table.size();
     std::uint16_t *from = &flows_[at * width];
@@ -218,7 +218,7 @@ std::uint64_t FlowCounter::send_on(Number at, bool take_back) {
                               : columns_ != 0 ? send_all<false, true>(at, left, before, take_back)
                                               : send_all<false, false>(at, left, before, take_back);
     std::fill_n(&flows_[at * width], width, std::uint16_t(0));
-    const auto &next = graph_.next(at);
+    const SwitchGraph::Next next = graph_.next(at);
     for (std::size_t out = 0, ports = graph_.ports(at); out < ports && left != 0; ++out) {
         if (const std::uint64_t block = std::exchange(by_port_[out], 0); block != 0)
             stand(next[out], block);

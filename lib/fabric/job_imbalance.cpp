@@ -9,8 +9,13 @@
 namespace fabric_check::fabric {
 namespace {
 
-constexpr unsigned bisections = 100;
 constexpr unsigned bisection_seed = 1;
+
+/// Enough random halves for a mean of about 10,000 pairs: of many pairs a few halves differ little.
+unsigned bisections_of(std::size_t participants) {
+    constexpr std::size_t pairs = 10000, fewest = 20, most = 100;
+    return unsigned(std::clamp(2 * pairs / std::max<std::size_t>(participants, 1), fewest, most));
+}
 
 } // namespace
 
@@ -152,28 +157,38 @@ void Analysis::finish_imbalance() {
     routes_.imbalance = std::round(routes_.imbalance * grain) / grain;
 }
 
+/// By switch and port.
+std::vector<LinkUse> Analysis::links_inside() const {
+    std::vector<Number> passed = counter_->passed();
+    std::sort(passed.begin(), passed.end());
+    std::vector<LinkUse> out;
+    for (const Number at : passed) {
+        std::array<LinkUse, 256> links{};
+        for (const FlowCounter::Use &use : uses_[at])
+            if (patterns_[use.pattern].direction == Direction::inside) {
+                links[use.port].flows += use.flows;
+                links[use.port].lids += use.lids;
+            }
+        for (unsigned port = 0; port < graph_.ports(at); ++port)
+            if (links[port].flows != 0)
+                out.push_back({at, std::uint8_t(port), links[port].flows, links[port].lids});
+    }
+    return out;
+}
+
 /// Everybody of a rail to everybody of it.
-ShapeLoad Analysis::many_to_many() const {
+ShapeLoad Analysis::many_to_many(std::span<const LinkUse> links) const {
     ShapeLoad out;
     double worst = 0;
     Number worst_at = SwitchGraph::nowhere;
-    for (const Number at : counter_->passed()) {
-        std::array<double, 256> flows{};
-        for (const FlowCounter::Use &use : uses_[at])
-            if (patterns_[use.pattern].direction == Direction::inside)
-                flows[use.port] += use.flows;
-        for (unsigned p = 0; p < graph_.ports(at); ++p) {
-            const double weighted = flows[p] == 0 ? 0 : flows[p] / graph_.rate(at, std::uint8_t(p));
-            // Of equals the lower switch and port.
-            if (weighted > worst || (weighted > 0 && weighted == worst && at < worst_at)) {
-                worst = weighted;
-                worst_at = at;
-                out.max_link_flows = flows[p];
-                out.node = graph_.node(at);
-                out.port = std::uint8_t(p);
-            }
+    for (const LinkUse &link : links)
+        if (const double weighted = link.flows / graph_.rate(link.at, link.port); weighted > worst) {
+            worst = weighted;
+            worst_at = link.at;
+            out.max_link_flows = link.flows;
+            out.node = graph_.node(link.at);
+            out.port = link.port;
         }
-    }
     if (worst_at == SwitchGraph::nowhere)
         return out;
     for (std::uint16_t set = 0; set < counter_->sets(worst_at).size(); ++set) {
@@ -193,15 +208,15 @@ ShapeLoad Analysis::many_to_many() const {
 void Analysis::finish_shapes() {
     // What single walks would cost: nearly all of what flows over links. Long chains of switches are no fabrics.
     constexpr double most_steps = 2e9;
+    const std::vector<LinkUse> links = links_inside();
     double steps = 0;
-    for (const Number at : counter_->passed())
-        for (const FlowCounter::Use &use : uses_[at])
-            steps += use.flows;
+    for (const LinkUse &link : links)
+        steps += link.flows;
     if (steps > most_steps) {
         routes_.warnings.emplace_back("no link loads by shape and no bisections: the ways are too long and too many");
         return;
     }
-    const RouteMatrix matrix(graph_, *counter_);
+    const RouteMatrix matrix(graph_, *counter_, members_.size());
     std::vector<FlowCounter::Destination> destinations;
     destinations.reserve(members_.size());
     std::vector<Participant> participants;
@@ -210,8 +225,8 @@ void Analysis::finish_shapes() {
             destinations.push_back(destination(m));
             participants.push_back({members_[m].at, &destinations.back(), graph_.rate(members_[m].at, members_[m].port), members_[m].rail});
         }
-    routes_.shapes = Shapes{one_to_many(matrix, participants), many_to_one(matrix, participants), many_to_many()};
-    routes_.effective_bisection = effective_bisection(matrix, participants, bisections, bisection_seed);
+    routes_.shapes = Shapes{one_to_many(matrix, participants, links), many_to_one(matrix, links), many_to_many(links)};
+    routes_.effective_bisection = effective_bisection(matrix, participants, bisections_of(participants.size()), bisection_seed);
 }
 
 void Analysis::finish_ceiling() {

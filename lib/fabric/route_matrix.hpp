@@ -12,10 +12,12 @@ namespace fabric_check::fabric {
 class RouteMatrix {
 public:
     using Number = SwitchGraph::Number;
-    RouteMatrix(const SwitchGraph &graph, const FlowCounter &counter) : graph_(graph), counter_(counter) {}
+    RouteMatrix(const SwitchGraph &graph, const FlowCounter &counter, std::size_t columns)
+        : graph_(graph), counter_(counter), columns_(columns) {}
 
     const SwitchGraph &graph() const { return graph_; }
     const FlowCounter &counter() const { return counter_; }
+    std::size_t columns() const { return columns_; } ///< of each row
 
     /// Calls visit(switch, port) for each link between switches on the way from a switch to a destination; false, perhaps
     /// after some calls, when no counted flow went there.
@@ -38,6 +40,14 @@ public:
 private:
     const SwitchGraph &graph_;
     const FlowCounter &counter_;
+    std::size_t columns_;
+};
+
+/// What one link between switches carries in one direction when everybody of a rail sends to everybody of it.
+struct LinkUse {
+    SwitchGraph::Number at;
+    std::uint8_t port;
+    std::uint32_t flows, lids; ///< neither is 0
 };
 
 /// An endpoint that sends and receives.
@@ -48,11 +58,11 @@ struct Participant {
     unsigned rail;
 };
 
-/// The worst sender's loads: each participant to all others of its rail.
-ShapeLoad one_to_many(const RouteMatrix &routes, std::span<const Participant> participants);
+/// The worst sender's loads: each participant to all others of its rail. `links` has every link that they use.
+ShapeLoad one_to_many(const RouteMatrix &routes, std::span<const Participant> participants, std::span<const LinkUse> links);
 /// The worst receiver's loads: all others of its rail to each participant, whose flows the counter has added up. They have
 /// one LID, which goes whole over one link of a group: spread evenly they are what they are.
-ShapeLoad many_to_one(const RouteMatrix &routes, std::span<const Participant> participants);
+ShapeLoad many_to_one(const RouteMatrix &routes, std::span<const LinkUse> links);
 /// Over `bisections` random halves, seeded; rails apart.
 std::optional<EffectiveBisection> effective_bisection(const RouteMatrix &routes, std::span<const Participant> participants,
                                                       unsigned bisections, unsigned seed);

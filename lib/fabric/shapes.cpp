@@ -17,117 +17,164 @@ using Number = SwitchGraph::Number;
 /// A count for each output port of each switch, cleared at the cost of what was counted.
 class LinkCounts {
 public:
-    explicit LinkCounts(const SwitchGraph &graph) : counts_(graph.size() * 256, 0) {}
-    void add(Number at, std::uint8_t port, std::uint32_t flows = 1) {
-        const std::uint32_t link = at * 256U + port;
-        if (counts_[link] == 0)
-            used_.push_back(link);
-        counts_[link] += flows;
+    explicit LinkCounts(const SwitchGraph &graph) : graph_(graph), counts_(graph.places(), 0) {}
+    void add(Number at, std::uint8_t port) {
+        if (std::uint32_t &count = counts_[graph_.place(at, port)]; count++ == 0)
+            used_.emplace_back(at, port);
     }
-    std::uint32_t of(Number at, std::uint8_t port) const { return counts_[at * 256U + port]; }
-    const std::vector<std::uint32_t> &used() const { return used_; } ///< switch number << 8 | port
+    std::uint32_t of(Number at, std::uint8_t port) const { return counts_[graph_.place(at, port)]; }
+    const std::vector<std::pair<Number, std::uint8_t>> &used() const { return used_; }
     void clear() {
-        for (const std::uint32_t link : used_)
-            counts_[link] = 0;
+        for (const auto &[at, port] : used_)
+            counts_[graph_.place(at, port)] = 0;
         used_.clear();
     }
 
 private:
+    const SwitchGraph &graph_;
     std::vector<std::uint32_t> counts_;
-    std::vector<std::uint32_t> used_;
+    std::vector<std::pair<Number, std::uint8_t>> used_;
 };
 
-/// Everybody of a rail at one switch sends the same ways: one of them for all, with how many they are.
-std::vector<std::pair<const Participant *, std::uint32_t>> senders_of(std::span<const Participant> participants) {
-    std::map<std::pair<Number, unsigned>, std::pair<const Participant *, std::uint32_t>> by_place;
-    for (const Participant &one : participants) {
-        auto &[first, many] = by_place.try_emplace({one.at, one.rail}, &one, 0).first->second;
-        ++many;
-    }
-    std::vector<std::pair<const Participant *, std::uint32_t>> out;
-    for (const auto &[place, senders] : by_place)
-        out.push_back(senders);
+/// Everybody of a rail at one switch sends the same ways: one of them for all.
+std::vector<const Participant *> senders_of(std::span<const Participant> participants) {
+    std::map<std::pair<Number, unsigned>, const Participant *> by_place;
+    for (const Participant &one : participants)
+        by_place.try_emplace({one.at, one.rail}, &one);
+    std::vector<const Participant *> out;
+    out.reserve(by_place.size());
+    for (const auto &[place, sender] : by_place)
+        out.push_back(sender);
     return out;
+}
+
+/// The worst sender's link so far.
+struct WorstSender {
+    const Participant *sender = nullptr;
+    double weighted = 0; ///< flows over rate
+    Number at = 0;
+    std::uint8_t port = 0;
+    std::uint32_t flows = 0;
+
+    void offer(const SwitchGraph &graph, const Participant *from, Number switch_, std::uint8_t out, std::uint32_t count) {
+        const double here = count / graph.rate(switch_, out);
+        if (here > weighted || (here == weighted && from == sender && std::pair(switch_, out) < std::pair(at, port)))
+            *this = {from, here, switch_, out, count};
+    }
+};
+
+/// The links by which senders leave their own switches.
+void offer_first_hops(const RouteMatrix &routes, std::span<const Participant> participants,
+                      std::span<const Participant *const> senders, WorstSender &worst) {
+    const SwitchGraph &graph = routes.graph();
+    for (const Participant *sender : senders) {
+        const std::uint8_t *row = routes.counter().ports(sender->at);
+        if (row == nullptr)
+            continue;
+        const SwitchGraph::Next next = graph.next(sender->at);
+        std::array<std::uint32_t, 256> counts{};
+        for (const Participant &to : participants)
+            if (to.rail == sender->rail && to.at != sender->at)
+                ++counts[row[to.destination->column]];
+        for (unsigned port = 0; port < counts.size(); ++port)
+            if (counts[port] != 0 && next[port] != SwitchGraph::nowhere)
+                worst.offer(graph, sender, sender->at, std::uint8_t(port), counts[port]);
+    }
+}
+
+/// All links of the senders' ways to the LIDs that leave by some link in a greater number than the worst so far: no sender
+/// has more on a link than leave by it at all.
+void offer_later_hops(const RouteMatrix &routes, std::span<const Participant> participants,
+                      std::span<const Participant *const> senders, std::span<const LinkUse> links, WorstSender &worst) {
+    const SwitchGraph &graph = routes.graph();
+    std::vector<bool> taken(participants.size(), false);
+    for (const LinkUse &link : links)
+        if (link.lids / graph.rate(link.at, link.port) > worst.weighted) {
+            const std::uint8_t *row = routes.counter().ports(link.at);
+            for (std::size_t i = 0; i < participants.size(); ++i)
+                taken[i] = taken[i] || row[participants[i].destination->column] == link.port;
+        }
+    std::vector<const Participant *> to;
+    for (std::size_t i = 0; i < participants.size(); ++i)
+        if (taken[i])
+            to.push_back(&participants[i]);
+    if (to.empty())
+        return;
+    LinkCounts counts(graph);
+    for (const Participant *sender : senders) {
+        counts.clear();
+        for (const Participant *one : to)
+            if (one->rail == sender->rail && one->at != sender->at)
+                routes.walk(sender->at, *one->destination, [&](Number at, std::uint8_t port) { counts.add(at, port); });
+        for (const auto &[at, port] : counts.used())
+            worst.offer(graph, sender, at, port, counts.of(at, port));
+    }
 }
 
 } // namespace
 
-ShapeLoad one_to_many(const RouteMatrix &routes, std::span<const Participant> participants) {
+ShapeLoad one_to_many(const RouteMatrix &routes, std::span<const Participant> participants, std::span<const LinkUse> links) {
     const SwitchGraph &graph = routes.graph();
-    LinkCounts counts(graph);
     const auto senders = senders_of(participants);
+    WorstSender worst;
+    offer_first_hops(routes, participants, senders, worst);
+    offer_later_hops(routes, participants, senders, links, worst);
     ShapeLoad out;
-    double worst = 0;
-    const Participant *worst_sender = nullptr;
-    Number worst_at = 0;
-    const auto from = [&](const Participant &sender, auto &&visit) {
-        for (const Participant &to : participants)
-            if (to.rail == sender.rail && to.at != sender.at)
-                routes.walk(sender.at, *to.destination,
-                            [&](Number at, std::uint8_t port) { visit(*to.destination, at, port); });
-    };
-    for (const auto &[sender, many] : senders) {
-        counts.clear();
-        from(*sender, [&](const auto &, Number at, std::uint8_t port) { counts.add(at, port); });
-        for (const std::uint32_t link : counts.used()) {
-            const auto at = Number(link >> 8);
-            const auto port = std::uint8_t(link & 0xff);
-            const double weighted = counts.of(at, port) / graph.rate(at, port);
-            if (weighted > worst || (weighted == worst && sender == worst_sender && std::pair(at, port) < std::pair(worst_at, out.port))) {
-                worst = weighted;
-                worst_sender = sender;
-                worst_at = at;
-                out.max_link_flows = counts.of(at, port);
-                out.node = graph.node(at);
-                out.port = port;
-            }
-        }
-    }
-    if (worst_sender == nullptr)
+    if (worst.sender == nullptr)
         return out;
+    out.max_link_flows = worst.flows;
+    out.node = graph.node(worst.at);
+    out.port = worst.port;
     // The sender's LIDs that could have left by the same links.
-    std::vector<std::size_t> lids(routes.counter().sets(worst_at).size(), 0);
+    std::vector<std::size_t> lids(routes.counter().sets(worst.at).size(), 0);
     std::vector<bool> here(lids.size(), false);
-    from(*worst_sender, [&](const FlowCounter::Destination &to, Number at, std::uint8_t port) {
-        if (at != worst_at)
-            return;
-        const std::uint16_t set = routes.counter().set(at, to.target);
-        ++lids[set];
-        here[set] = here[set] || port == out.port;
-    });
+    for (const Participant &to : participants) {
+        if (to.rail != worst.sender->rail || to.at == worst.sender->at)
+            continue;
+        routes.walk(worst.sender->at, *to.destination, [&](Number at, std::uint8_t port) {
+            if (at != worst.at)
+                return;
+            const std::uint16_t set = routes.counter().set(at, to.destination->target);
+            ++lids[set];
+            here[set] = here[set] || port == out.port;
+        });
+    }
     for (std::size_t set = 0; set < lids.size(); ++set)
         if (here[set])
-            out.ideal += best_even_spread(rates_of(graph, worst_at, routes.counter().sets(worst_at)[set]), {{1, lids[set]}}) *
-                         graph.rate(worst_at, out.port);
+            out.ideal += best_even_spread(rates_of(graph, worst.at, routes.counter().sets(worst.at)[set]), {{1, lids[set]}}) *
+                         graph.rate(worst.at, out.port);
     out.ideal = out.ideal > 0 ? std::min(out.ideal, out.max_link_flows) : out.max_link_flows;
     out.factor = out.max_link_flows / out.ideal;
     return out;
 }
 
-ShapeLoad many_to_one(const RouteMatrix &routes, std::span<const Participant> participants) {
+ShapeLoad many_to_one(const RouteMatrix &routes, std::span<const LinkUse> links) {
     const SwitchGraph &graph = routes.graph();
     ShapeLoad out;
     double worst = 0;
-    std::vector<Number> passed = routes.counter().passed();
-    std::sort(passed.begin(), passed.end());
-    for (const Number at : passed) {
-        const std::uint8_t *ports = routes.counter().ports(at);
-        const std::uint16_t *flows = routes.counter().flows(at);
-        std::array<std::uint16_t, 256> most{};
-        for (const Participant &to : participants)
-            if (const std::uint32_t column = to.destination->column; flows[column] != 0)
-                most[ports[column]] = std::max(most[ports[column]], flows[column]);
-        for (std::size_t port = 0; port < most.size(); ++port) {
-            if (most[port] == 0)
-                continue;
-            const double weighted = most[port] / graph.rate(at, std::uint8_t(port));
-            if (weighted > worst) {
-                worst = weighted;
-                out.max_link_flows = out.ideal = most[port];
-                out.node = graph.node(at);
-                out.port = std::uint8_t(port);
-            }
-        }
+    const auto offer = [&](const LinkUse &link, std::uint32_t flows) {
+        const double weighted = flows / graph.rate(link.at, link.port);
+        if (weighted <= worst)
+            return;
+        worst = weighted;
+        out.max_link_flows = out.ideal = flows;
+        out.node = graph.node(link.at);
+        out.port = link.port;
+    };
+    for (const LinkUse &link : links)
+        if (link.lids == 1)
+            offer(link, link.flows);
+    for (const LinkUse &link : links) {
+        // Each other LID of the link has a flow at least.
+        if (link.lids == 1 || (link.flows - link.lids + 1) / graph.rate(link.at, link.port) <= worst)
+            continue;
+        const std::uint8_t *ports = routes.counter().ports(link.at);
+        const std::uint16_t *flows = routes.counter().flows(link.at);
+        std::uint32_t most = 0;
+        for (std::size_t column = 0; column < routes.columns(); ++column)
+            if (ports[column] == link.port)
+                most = std::max<std::uint32_t>(most, flows[column]);
+        offer(link, most);
     }
     return out;
 }

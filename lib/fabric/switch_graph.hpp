@@ -3,7 +3,7 @@
 
 #include "fabric/routes.hpp"
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -11,7 +11,8 @@
 namespace fabric_check::fabric {
 
 /// The switches of a view under numbers of their own, without holes, by GUID, so that answers do not depend on the order in
-/// which a map has them; and the links between them. The view must outlive it.
+/// which a map has them; and the links between them. The view must outlive it. It is made for every question: it is kept
+/// small, and what the map's records say is looked up there.
 class SwitchGraph {
 public:
     using Number = std::uint16_t; ///< InfiniBand has fewer LIDs than this
@@ -19,10 +20,20 @@ public:
 
     /// A link between two different switches that is known from both ends and not down, seen from one of them.
     struct Edge {
-        Number to;
-        std::uint8_t port;    ///< of the near switch
         std::uint32_t mirror; ///< the same link in edges(), seen from the other end
-        double rate;          ///< net data rate in Gb/s; an unknown one is taken as the most frequent known one
+        Number to;
+        std::uint8_t port; ///< of the near switch
+    };
+    /// Where the ports of one switch lead.
+    class Next {
+    public:
+        Next(const Number *to, unsigned ports) : to_(to), ports_(ports) {}
+        /// A switch; nowhere for ports to hosts, to the switch itself, to nothing, and for numbers it does not have.
+        Number operator[](std::size_t port) const { return port < ports_ ? to_[port] : nowhere; }
+
+    private:
+        const Number *to_;
+        unsigned ports_;
     };
 
     explicit SwitchGraph(const LftView &lfts);
@@ -39,29 +50,36 @@ public:
     std::span<const Edge> edges(Number number) const {
         return std::span(edges_).subspan(first_[number], first_[number + 1U] - first_[number]);
     }
-    /// The switch each port leads to; nowhere for ports to hosts, to itself, to nothing, and for numbers that the switch
-    /// does not have.
-    const std::array<Number, 256> &next(Number number) const { return next_[number]; }
-    unsigned ports(Number number) const { return ports_[number]; } ///< port 0 included
-    /// Net data rate of any port of the switch in Gb/s, for weighing.
-    double rate(Number number, std::uint8_t port) const { return rates_[first_port_[number] + port]; }
-    bool rate_known(Number number, std::uint8_t port) const { return known_[first_port_[number] + port]; }
+    /// A table may send to links that edges() leaves out as down or half known.
+    Next next(Number number) const { return {next_.data() + first_port_[number], ports(number)}; }
+    unsigned ports(Number number) const { return first_port_[number + 1U] - first_port_[number]; } ///< port 0 included
+    /// A number for each port of all switches, from 0 to places().
+    std::uint32_t place(Number number, std::uint8_t port) const { return first_port_[number] + port; }
+    std::size_t places() const { return next_.size(); }
+    /// Net data rate of any port of the switch in Gb/s, for weighing; an unknown one is taken as the most frequent known one
+    /// between switches.
+    double rate(Number number, std::uint8_t port) const { return weights_[record(number, port).rate]; }
+    bool rate_known(Number number, std::uint8_t port) const { return image_->rates[record(number, port).rate].data_gbps > 0; }
 
 private:
-    static constexpr std::uint32_t no_edge = 0xffffffff;
-    void drop_half_known(const image::Image &image, std::vector<std::uint32_t> &edge_at);
+    const image::PortRecord &record(Number number, std::uint8_t port) const {
+        return image_->ports[image_->nodes[nodes_[number]].first_port + port];
+    }
+    void number_switches();
+    void join(const LftView &lfts);
+    void weigh();
+    void find_subnets();
 
+    const image::Image *image_;
     std::vector<std::uint32_t> nodes_;
     std::vector<Number> numbers_; ///< by node
     std::vector<Edge> edges_;
     std::vector<std::uint32_t> first_;
-    std::vector<std::array<Number, 256>> next_;
-    std::vector<std::uint16_t> ports_;
+    std::vector<std::uint32_t> first_port_; ///< into next_
+    std::vector<Number> next_;
+    std::vector<double> weights_; ///< by the map's link rates
     std::vector<std::uint32_t> subnets_;
     std::uint32_t subnet_count_ = 0;
-    std::vector<std::uint32_t> first_port_; ///< into the two below
-    std::vector<double> rates_;
-    std::vector<bool> known_;
 };
 
 } // namespace fabric_check::fabric
