@@ -4,17 +4,9 @@
 #include <algorithm>
 
 namespace fabric_check::fabric {
-namespace {
-
-bool is_switch(const Map &map, std::uint32_t node) {
-    return node < map.nodes().size() && map.nodes()[node].kind == NodeKind::switch_node;
-}
-
-} // namespace
-
 Hops::Hops(const LftView &lfts) : lfts_(&lfts), map_(&lfts.map()), neighbours_(map_->nodes().size()) {
     for (std::uint32_t n = 0; n < map_->nodes().size(); ++n) {
-        if (!is_switch(*map_, n))
+        if (!map_->is_switch(n))
             continue;
         const auto &ports = map_->nodes()[n].ports;
         for (std::size_t p = 0; p < ports.size(); ++p)
@@ -31,7 +23,7 @@ Hops::Hops(const LftView &lfts) : lfts_(&lfts), map_(&lfts.map()), neighbours_(m
 
 bool Hops::leads_on(std::uint32_t node, std::size_t port) const {
     const std::uint32_t peer = map_->nodes()[node].ports[port].peer;
-    return peer != node && is_switch(*map_, peer) &&
+    return peer != node && map_->is_switch(peer) &&
            (lfts_->down().empty() || !lfts_->down().contains({node, std::uint8_t(port)}));
 }
 

@@ -237,8 +237,7 @@ void Analysis::finish_ceiling() {
     for (const GroupPort &port : group.ports) {
         if (port.lid_count == 0)
             continue;
-        const double ceiling =
-            query_.flat_ceiling_gib_s > 0 ? query_.flat_ceiling_gib_s : payload_ceiling_gib_s(port.rate, query_.ceilings);
+        const double ceiling = link_ceiling_gib_s(port.rate, query_);
         const double demand =
             group.direction == Direction::to ? port.flows * rate / double(services_) : port.lid_count * rate;
         ++routes_.ceiling.links;

@@ -69,6 +69,10 @@ Map::Map(const MapDraft &draft) {
     *this = std::move(*made);
 }
 
+bool Map::is_switch(std::uint32_t node) const noexcept {
+    return node < image_->nodes.size() && image_->nodes[node].kind == std::uint8_t(NodeKind::switch_node);
+}
+
 std::uint32_t Map::by_lid(std::uint16_t lid) const noexcept {
     return lid < image_->lids.size() ? image_->lids[lid].node : no_node;
 }

@@ -128,6 +128,7 @@ public:
     const std::optional<SubnetManager> &subnet_manager() const { return image_->subnet_manager; }
     std::uint64_t id() const { return image_->id; } ///< of topology and tables together
 
+    bool is_switch(std::uint32_t node) const noexcept; ///< false for numbers that no node has
     std::uint32_t by_lid(std::uint16_t lid) const noexcept;     ///< node holding this LID (LMC ranges included), or no_node
     std::uint8_t port_of_lid(std::uint16_t lid) const noexcept; ///< that node's port (0 for switches)
     std::uint32_t by_guid(std::uint64_t node_guid) const noexcept; ///< or no_node

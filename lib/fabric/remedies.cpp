@@ -17,10 +17,6 @@ constexpr std::size_t lids_per_block = 64;
 constexpr double hair = 1e-9; ///< by which imbalances must differ to differ
 constexpr unsigned links_looked_at = 64;
 
-double ceiling_of(const LinkRate &rate, const Query &query) {
-    return query.flat_ceiling_gib_s > 0 ? query.flat_ceiling_gib_s : payload_ceiling_gib_s(rate, query.ceilings);
-}
-
 /// Links of a group that traffic may take, the fastest first: where there are fewer LIDs than links, those are used.
 std::vector<const GroupPort *> minimal_ports(const Group &group) {
     std::vector<const GroupPort *> out;
@@ -66,15 +62,21 @@ Even spread_evenly(const std::vector<const GroupPort *> &links, std::size_t item
     for (std::size_t i = 0; i < links.size(); ++i) {
         out.used += count[i] > 0 ? 1 : 0;
         out.busiest = std::max(out.busiest, count[i]);
-        out.ceiling_gib_s += count[i] > 0 ? ceiling_of(links[i]->rate, query) : 0;
+        out.ceiling_gib_s += count[i] > 0 ? link_ceiling_gib_s(links[i]->rate, query) : 0;
     }
     return out;
+}
+
+/// Table entries on the way that few enough tries can afford, and memory: an entry takes about 20 bytes.
+std::size_t entries_allowed(const RemedyOptions &options) {
+    constexpr std::size_t most = 20'000'000;
+    return std::min(options.work / fewest_tries, most);
 }
 
 class Evaluation {
 public:
     Evaluation(const Map &map, const Query &query, const Routes &now, const RemedyOptions &options)
-        : map_(map), query_(query), routes_(now), options_(options), deal_(map, query, options.work / fewest_tries) {
+        : map_(map), query_(query), routes_(now), options_(options), deal_(map, query, entries_allowed(options)) {
         query_.want_sources = query_.want_lids = query_.want_shapes = false;
     }
 
@@ -108,7 +110,7 @@ private:
     }
     std::string too_large() const {
         return fmt::format("too large a question: more than {} table entries are on the way, LIDs times switches",
-                           options_.work / fewest_tries);
+                           entries_allowed(options_));
     }
 
     void routing_order(RoutingOrder &out) const {
@@ -186,7 +188,7 @@ Figures figures_of_same(const Map &map, const Routes &routes, const Query &query
         return out;
     add_group(out, map, *same);
     for (const GroupPort &port : same->ports)
-        out.ceiling_gib_s += port.lid_count == 0 ? 0 : ceiling_of(port.rate, query);
+        out.ceiling_gib_s += port.lid_count == 0 ? 0 : link_ceiling_gib_s(port.rate, query);
     return out;
 }
 

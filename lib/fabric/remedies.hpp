@@ -108,7 +108,7 @@ struct RemedyOptions {
     std::size_t random_sets = 40, compact_sets = 20;
     /// Table entries, LIDs times switches on the way, that all tries together may visit. What would need more is done
     /// with fewer tries, but not below fewest_tries: then it is not evaluated, and says so.
-    std::size_t work = 20'000'000;
+    std::size_t work = 200'000'000;
     std::function<void(std::string_view what, std::size_t done, std::size_t total)> progress;
 };
 inline constexpr std::size_t fewest_tries = 10;

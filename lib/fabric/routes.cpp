@@ -47,6 +47,10 @@ const char *to_string(Direction direction) noexcept {
     return "inside";
 }
 
+double link_ceiling_gib_s(const LinkRate &rate, const Query &query) {
+    return query.flat_ceiling_gib_s > 0 ? query.flat_ceiling_gib_s : payload_ceiling_gib_s(rate, query.ceilings);
+}
+
 double payload_ceiling_gib_s(const LinkRate &rate, const PayloadCeilings &table) {
     const auto own = table.find(fmt::format("{}X {}", rate.lanes, rate.speed));
     if (own != table.end())

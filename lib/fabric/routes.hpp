@@ -83,6 +83,9 @@ struct Query {
     bool want_shapes = false;      ///< fill Routes::shapes and effective_bisection
 };
 
+/// What a link carries at most, by the query's flat ceiling or its table.
+double link_ceiling_gib_s(const LinkRate &rate, const Query &query);
+
 /// Link load of one traffic pattern over the job's endpoints, inter-switch links only.
 struct ShapeLoad {
     double max_link_flows = 0; ///< flows on the busiest directed link (by flows over link rate)

@@ -10,15 +10,11 @@ namespace {
 
 constexpr unsigned no_tier = 0xffffffff;
 
-bool is_switch(const Map &map, std::uint32_t node) {
-    return node < map.nodes().size() && map.nodes()[node].kind == NodeKind::switch_node;
-}
-
 std::vector<unsigned> distances_to_hosts(const Map &map) {
     std::vector<unsigned> tier(map.nodes().size(), no_tier);
     std::vector<std::uint32_t> queue;
     for (std::uint32_t n = 0; n < map.nodes().size(); ++n) {
-        if (!is_switch(map, n))
+        if (!map.is_switch(n))
             continue;
         const auto &ports = map.nodes()[n].ports;
         if (std::any_of(ports.begin(), ports.end(), [&map](const auto &port) {
@@ -30,7 +26,7 @@ std::vector<unsigned> distances_to_hosts(const Map &map) {
     }
     for (std::size_t i = 0; i < queue.size(); ++i)
         for (const MapPort port : map.nodes()[queue[i]].ports)
-            if (is_switch(map, port.peer) && tier[port.peer] == no_tier) {
+            if (map.is_switch(port.peer) && tier[port.peer] == no_tier) {
                 tier[port.peer] = tier[queue[i]] + 1;
                 queue.push_back(port.peer);
             }
@@ -56,7 +52,7 @@ std::vector<Tier> tiers_of(const Map &map) {
             continue;
         unsigned above = 0, beside = 0;
         for (const MapPort port : map.nodes()[n].ports) {
-            if (!is_switch(map, port.peer) || port.peer == n || tier[port.peer] == no_tier)
+            if (!map.is_switch(port.peer) || port.peer == n || tier[port.peer] == no_tier)
                 continue;
             above += tier[port.peer] > tier[n] ? 1 : 0;
             beside += tier[port.peer] == tier[n] ? 1 : 0;

@@ -16,7 +16,6 @@ namespace {
 using namespace fabric;
 using nlohmann::ordered_json;
 
-constexpr std::size_t guids_listed = 4096;
 constexpr std::size_t switches_named = 5;
 constexpr std::size_t problems_listed = 20;
 constexpr const char *job_owner = "whoever submits the job";
@@ -134,10 +133,9 @@ ordered_json order_json(const RoutingOrder &order) {
     out["then"] = figures_json(order.then);
     out["same_group"] = same_group_json(order.group);
     out["guids"] = ordered_json::array();
-    if (order.guids.size() <= guids_listed)
-        for (const std::uint64_t guid : order.guids)
-            if (guid != 0)
-                out["guids"].push_back(fmt::format("0x{:016x}", guid));
+    for (const std::uint64_t guid : order.guids)
+        if (guid != 0)
+            out["guids"].push_back(fmt::format("0x{:016x}", guid));
     return out;
 }
 

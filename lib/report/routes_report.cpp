@@ -143,17 +143,13 @@ ordered_json shape_json(const Map &map, const ShapeLoad &shape) {
     return out;
 }
 
-double link_ceiling(const LinkRate &rate, const Query &query) {
-    return query.flat_ceiling_gib_s > 0 ? query.flat_ceiling_gib_s : payload_ceiling_gib_s(rate, query.ceilings);
-}
-
 /// Of the worst group; the prediction is made for the routes' own worst group only.
 ordered_json ceiling_json(const Routes &routes, const Query &query, int worst) {
     unsigned links = 0;
     double carried = 0, all = 0;
     if (worst >= 0)
         for (const GroupPort &port : routes.groups[std::size_t(worst)].ports) {
-            const double ceiling = link_ceiling(port.rate, query);
+            const double ceiling = link_ceiling_gib_s(port.rate, query);
             links += port.lid_count == 0 ? 0 : 1;
             carried += port.lid_count == 0 ? 0 : ceiling;
             all += port.minimal ? ceiling : 0;

@@ -71,7 +71,7 @@ private:
         HotPort hot;
         // A cable is called by the end where what it carries arrives, as its errors are.
         const MapPortId receiver = peer_of(map(), place);
-        hot.where = is_switch(map(), receiver.first) ? set_.names.link(receiver) : port.where;
+        hot.where = map().is_switch(receiver.first) ? set_.names.link(receiver) : port.where;
         hot.sender = set_.names.end(place);
         hot.node = place.first;
         hot.port = place.second;

@@ -70,7 +70,7 @@ std::string Names::link(MapPortId switch_port) const {
         return end(switch_port) + "<->" + host->second;
     }
     // One cable, one name, whichever end counted.
-    const MapPortId first = is_switch(*map_, peer.first) && is_before(peer, switch_port) ? peer : switch_port;
+    const MapPortId first = map_->is_switch(peer.first) && is_before(peer, switch_port) ? peer : switch_port;
     return fabric::link_name(*map_, first.first, first.second);
 }
 
@@ -98,10 +98,6 @@ MapPortId peer_of(const fabric::Map &map, MapPortId port) noexcept {
         return {fabric::no_node, std::uint8_t{0}};
     }
     return {found->peer, found->peer_port};
-}
-
-bool is_switch(const fabric::Map &map, std::uint32_t node) noexcept {
-    return node < map.nodes().size() && map.nodes()[node].kind == fabric::NodeKind::switch_node;
 }
 
 } // namespace fabric_check

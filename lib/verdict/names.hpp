@@ -39,6 +39,5 @@ std::string by_node(const std::string &node, const std::string &reason);
 MapPortId peer_of(const fabric::Map &map, MapPortId port) noexcept;
 /// Nothing when the map has no such port.
 std::optional<fabric::MapPort> find_port(const fabric::Map &map, MapPortId port) noexcept;
-bool is_switch(const fabric::Map &map, std::uint32_t node) noexcept;
 
 } // namespace fabric_check

@@ -48,7 +48,7 @@ std::optional<double> own_share(const JobEvidence &evidence, const fabric::Query
     Bound sent(set);
     Bound received(set);
     const MapPortId peer = peer_of(*evidence.map, port);
-    if (!is_switch(*evidence.map, peer.first)) {
+    if (!evidence.map->is_switch(peer.first)) {
         if (result->role == "facing") {
             received.add(peer, false);
         } else {

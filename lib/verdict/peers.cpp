@@ -96,7 +96,7 @@ std::vector<Member> with_neighbours(const fabric::Map *map, std::vector<Member> 
     for (const Member &member : tier) {
         const MapPortId at{member.port->map_node, member.port->map_port};
         own.insert(at);
-        sides.emplace(at.first, is_switch(*map, peer_of(*map, at).first));
+        sides.emplace(at.first, map->is_switch(peer_of(*map, at).first));
     }
     for (const auto &[node, switches] : sides) {
         if (node >= map->nodes().size()) {

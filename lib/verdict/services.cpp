@@ -43,7 +43,7 @@ void add_lost_services(const JobEvidence &evidence, const std::string &services,
     std::set<std::string> done(evidence.job.node_names.begin(), evidence.job.node_names.end());
     for (const fabric::Endpoint &service : query.services) {
         in_map.insert(service.name);
-        if (is_switch(*evidence.map, peer_of(*evidence.map, {service.node, service.port}).first)) {
+        if (evidence.map->is_switch(peer_of(*evidence.map, {service.node, service.port}).first)) {
             done.insert(service.name);
         }
     }

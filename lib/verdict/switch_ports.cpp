@@ -99,7 +99,7 @@ private:
             }
             const MapPortId host{set_.ports[i].map_node, set_.ports[i].map_port};
             const MapPortId at = peer_of(map_, host);
-            if (is_switch(map_, at.first)) {
+            if (map_.is_switch(at.first)) {
                 add(at, "facing", true);
                 set_.outputs.insert(at);
             } else if (at.first == fabric::no_node) {
@@ -118,7 +118,7 @@ private:
     void services() {
         for (const fabric::Endpoint &service : query_.services) {
             const MapPortId at = peer_of(map_, {service.node, service.port});
-            if (is_switch(map_, at.first)) {
+            if (map_.is_switch(at.first)) {
                 add(at, "service", true);
             }
         }
@@ -130,7 +130,7 @@ private:
                 const MapPortId sender{node, port};
                 const MapPortId receiver = peer_of(map_, sender);
                 set_.outputs.insert(sender);
-                if (is_switch(map_, receiver.first)) {
+                if (map_.is_switch(receiver.first)) {
                     add(sender, "isl", true);
                     add(receiver, "isl", true); // errors count where they arrive
                 } else if (receiver.first != fabric::no_node) {
@@ -157,7 +157,7 @@ private:
     }
 
     void add(MapPortId place, const char *role, bool on_route) {
-        if (!find_port(map_, place) || !is_switch(map_, place.first) || set_.index.contains(place)) {
+        if (!find_port(map_, place) || !map_.is_switch(place.first) || set_.index.contains(place)) {
             return;
         }
         PortResult result;

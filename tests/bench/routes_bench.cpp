@@ -43,7 +43,7 @@ void *operator new(std::size_t size) { // NOLINT
     }
     return out;
 }
-void operator delete(void *at) noexcept { // NOLINT
+[[gnu::noinline]] void operator delete(void *at) noexcept { // NOLINT: apart, or gcc takes free() for a mistake
     if (heap_counts) {
         heap_now -= static_cast<long>(malloc_usable_size(at));
     }
