@@ -96,11 +96,12 @@ void TableReader::say_disagreements() {
         if (pair.differing == 0)
             continue;
         const bool within = other == files_.size();
-        const std::string where = within       ? std::string("this file has two tables of a switch that disagree")
+        const std::string where = within       ? std::string("tables of one switch in this file disagree")
                                   : other == 0 ? std::string("disagrees with the tables before")
                                                : "disagrees with " + files_[other - 1];
         const std::string stay = pair.only_before == 0 ? std::string()
-                                                       : fmt::format(", and so are {} entries that only the other has", pair.only_before);
+                                                       : fmt::format(", with {} entr{} that only the other has", pair.only_before,
+                                                                     pair.only_before == 1 ? "y" : "ies");
         const std::string remedy =
             within || other == 0
                 ? fmt::format("the last is kept{}. Import the tables of one engine and one time", stay)

@@ -50,9 +50,12 @@ void TopologyReader::name_silent_nodes() {
     }
     if (silent > 0) {
         map_.problems.push_back({"topology", "",
-                                 fmt::format("{} nodes are known from their neighbours only, the first {}: the file was "
-                                             "cut short or edited",
-                                             silent, example)});
+                                 silent == 1 ? fmt::format("a node is known from its neighbours only, {}: the file was cut "
+                                                           "short or edited",
+                                                           example)
+                                             : fmt::format("{} nodes are known from their neighbours only, the first {}: the "
+                                                           "file was cut short or edited",
+                                                           silent, example)});
     }
 }
 

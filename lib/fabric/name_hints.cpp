@@ -61,9 +61,21 @@ std::size_t common_start(std::string_view a, std::string_view b) {
     return std::size_t(std::mismatch(a.begin(), a.begin() + std::ptrdiff_t(std::min(a.size(), b.size())), b.begin()).first - a.begin());
 }
 
+/// Of a card that is named by its GUID.
+std::string card_words(const Map &map, std::uint32_t node) {
+    const std::string_view host = map.nodes()[node].host_name();
+    if (!host.empty())
+        return "is a card of " + printable(host) + ": name the host";
+    std::string lids;
+    for (const MapPort port : map.nodes()[node].ports)
+        if (is_unicast(port.lid))
+            lids += (lids.empty() ? " (" : ",") + std::to_string(port.lid);
+    return "is a card whose host's name the map does not know: give its LIDs with --lids" + (lids.empty() ? lids : lids + ")");
+}
+
 } // namespace
 
-NameHints::NameHints(const Map &map) : comparisons_left_(all_comparisons) {
+NameHints::NameHints(const Map &map) : map_(map), comparisons_left_(all_comparisons) {
     for (std::uint32_t n = 0; n < map.nodes().size(); ++n) {
         const MapNode node = map.nodes()[n];
         if (node.kind == NodeKind::switch_node) {
@@ -112,6 +124,9 @@ std::string NameHints::why_absent(std::string_view name) {
     name = trim(name);
     if (switches_.contains(std::string(name)))
         return "is a switch, not a host";
+    if (const auto guid = name.starts_with("0x") ? parse_u64(name, 16) : std::nullopt)
+        if (const std::uint32_t node = map_.by_guid(*guid); node != no_node && map_.nodes()[node].kind == NodeKind::host)
+            return card_words(map_, node);
     std::string names;
     for (const std::string_view host : near(name))
         names += (names.empty() ? "" : ", ") + printable(host);

@@ -125,12 +125,15 @@ std::string problems_text(const ordered_json &problems, std::size_t columns) {
     return more == 0 ? out : out + fmt::format("problem:          {} more like these; --json shows all\n", more);
 }
 
-/// "4xNDR 540, 4xHDR 2"
+/// ", all 4xNDR"; ": 540 at 4xNDR, 2 at unknown rate"
 std::string rates_words(const ordered_json &rates) {
     std::string out;
     for (const auto &[name, count] : rates.items())
-        if (count.is_number())
-            out += fmt::format("{}{} {:.0f}", out.empty() ? "" : ", ", printable(name), count.get<double>());
+        if (count.is_number()) {
+            const std::string rate = name == "unknown" ? "unknown rate" : printable(name);
+            out += rates.size() == 1 ? fmt::format(", all {}{}", name == "unknown" ? "at " : "", rate)
+                                     : fmt::format("{} {:.0f} at {}", out.empty() ? ":" : ",", count.get<double>(), rate);
+        }
     return out;
 }
 
@@ -241,8 +244,7 @@ std::string map_text(const ordered_json &map, std::size_t columns) {
         out += fmt::format("other nodes:      {:.0f}\n", number(map, "others"));
     const ordered_json &links = at(map, "links"), &rates = at(map, "rates");
     const auto add_links = [&](const char *head, const char *key) {
-        const std::string words = rates_words(at(rates, key));
-        out += wrapped(fmt::format("{:.0f}{}", number(links, key), words.empty() ? "" : ": " + words), columns, head, indent);
+        out += wrapped(fmt::format("{:.0f}{}", number(links, key), rates_words(at(rates, key))), columns, head, indent);
     };
     add_links("links to hosts:   ", "hosts");
     if (number(links, "others") > 0)
