@@ -23,6 +23,7 @@ using odd_json::text;
 
 constexpr std::size_t nodes_shown = 60;
 constexpr std::size_t file_shown = 36;
+constexpr std::size_t narrow = 80;     ///< columns that the figures keep within
 constexpr std::size_t least_what = 16; ///< of a row's name, whatever the terminal
 
 /// Dumps of several engines share their beginning and their last component often: the end tells them apart.
@@ -72,7 +73,8 @@ public:
         std::size_t figures = 2;
         for (std::size_t c = 1; c + 1 < heads.size(); ++c)
             figures += width[c] + 2;
-        width[0] = std::min(width[0], std::max(columns > figures ? columns - figures : 0, least_what));
+        const std::size_t room = std::min(columns, narrow); // a pager's terminal does not tell its width
+        width[0] = std::min(width[0], std::max(room > figures ? room - figures : 0, least_what));
         const bool below = width[0] + figures + 2 + width.back() > columns;
         std::string out = line(heads, width, columns, below);
         for (const auto &row : rows_)
