@@ -7,6 +7,7 @@
 #include "config/config.hpp"
 #include "fabric/import.hpp"
 #include "fabric/lid_list.hpp"
+#include "fabric/name_hints.hpp"
 #include "fabric/other_tables.hpp"
 #include "fabric/remedies.hpp"
 #include "fabric/routes.hpp"
@@ -99,6 +100,30 @@ Result<nlohmann::ordered_json> job_report(const Options &options, const Config &
     return report;
 }
 
+/// As endpoints_by_name()'s `missing`, with what the first of them may have been meant to be.
+std::vector<std::string> with_hints(const Map &map, const std::vector<std::string> &names, std::vector<std::string> missing) {
+    constexpr std::size_t hinted = 20; // as many as are shown
+    std::optional<NameHints> hints;
+    std::size_t at = 0;
+    for (const std::string &name : names) {
+        if (at == std::min(missing.size(), hinted)) {
+            break;
+        }
+        const bool absent = map.by_name(name).empty();
+        if (!absent && !missing[at].starts_with(printable(name) + ": ")) {
+            continue;
+        }
+        if (absent) {
+            if (!hints) {
+                hints.emplace(map);
+            }
+            missing[at] = fmt::format("{}: {}", printable(name), hints->why_absent(name));
+        }
+        ++at;
+    }
+    return missing;
+}
+
 /// Nodes that are not there are an error, unless `absent` takes them.
 Result<std::vector<Endpoint>> endpoints_of(const Map &map, const std::string &hostlist,
                                            std::vector<std::string> *absent = nullptr) {
@@ -108,10 +133,11 @@ Result<std::vector<Endpoint>> endpoints_of(const Map &map, const std::string &ho
     }
     std::vector<std::string> missing;
     auto out = endpoints_by_name(map, *names, missing);
+    missing = with_hints(map, *names, std::move(missing));
     if (absent != nullptr) {
         *absent = std::move(missing);
     } else if (!missing.empty()) {
-        return Error{Errc::not_found, the_first(missing, "; ")};
+        return Error{Errc::not_found, the_first(missing, "; ") + "; the map's hosts: fabric-check map show --hosts"};
     }
     return out;
 }

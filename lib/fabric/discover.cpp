@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "fabric/discover.hpp"
 
+#include "fabric/identities.hpp"
 #include "mad/attributes.hpp"
 #include "mad/engine.hpp"
 #include "mad/transport.hpp"
@@ -164,6 +165,7 @@ Result<MapDraft> discover(const Config &config, const Progress &progress, const 
     read_tables(engine, *map, Deadline::never(), progress);
     map->adaptive_routing = adaptive_routing_of(config, map->adaptive_routing);
     map->index();
+    check_identities(*map);
     map->built_ns = wall_ns();
     map->source = "live";
     return map;

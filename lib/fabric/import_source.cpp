@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "fabric/import_source.hpp"
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -38,7 +38,7 @@ struct TextSource::State {
     bool cut = false;
     std::unique_ptr<Inflater> inflater; ///< gzip files only
     std::vector<char> packed;           ///< gzip files only
-    bool between_members = false;
+    bool between_members = false, padded = false; ///< zeros behind the last member, as tapes have them
     std::vector<char> text = std::vector<char>(block_size);
     std::size_t begin = 0, end = 0; ///< of what was read and not given out yet
     std::size_t ready = 0;          ///< of that, the bytes peek() promised
@@ -53,6 +53,7 @@ struct TextSource::State {
     }
     Result<std::size_t> read(char *to, std::size_t room);
     Result<std::size_t> unpack(char *to, std::size_t room);
+    Result<bool> another_member();
     Status fill();
 };
 
@@ -67,6 +68,23 @@ Result<std::size_t> TextSource::State::read(char *to, std::size_t room) {
             return errno_error(name, errno);
         }
     }
+}
+
+/// Between two members, with bytes at hand: whether these begin another one. Zeros are skipped, as gzip(1) does; anything
+/// else is malformed.
+Result<bool> TextSource::State::another_member() {
+    z_stream &z = inflater->stream;
+    constexpr unsigned char first_byte = 0x1f;
+    if (!padded && *z.next_in == first_byte) {
+        return true;
+    }
+    const Bytef *const at = z.next_in;
+    if (!std::all_of(at, at + z.avail_in, [](Bytef byte) { return byte == 0; })) {
+        return Error{Errc::malformed, name + ": the gzip data are followed by something else"};
+    }
+    padded = true;
+    z.avail_in = 0;
+    return false;
 }
 
 /// 0 at the end only.
@@ -87,8 +105,17 @@ Result<std::size_t> TextSource::State::unpack(char *to, std::size_t room) {
             cut = cut || !between_members;
             return std::size_t(0);
         }
-        if (between_members && inflateReset(&z) != Z_OK) {
-            return Error{Errc::io, name + ": cannot go on unpacking"};
+        if (between_members) {
+            const auto another = another_member();
+            if (!another) {
+                return another.error();
+            }
+            if (!*another) {
+                continue;
+            }
+            if (inflateReset(&z) != Z_OK) {
+                return Error{Errc::io, name + ": cannot go on unpacking"};
+            }
         }
         between_members = false;
         const int state = inflate(&z, Z_NO_FLUSH);

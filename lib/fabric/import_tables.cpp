@@ -47,12 +47,72 @@ inline PlainRow plain_row(const char *at) {
 
 } // namespace
 
-TableReader::TableReader(MapDraft &map) : map_(map), table_(first_multicast_lid, no_route) {}
+TableReader::TableReader(MapDraft &map)
+    : map_(map), table_(first_multicast_lid, no_route), closed_(first_multicast_lid, false) {}
 
-void TableReader::once(Said what, const std::string &reason) {
+template <class Make> void TableReader::once(Said what, Make &&reason) {
     if ((said_ & what) == 0)
-        problems_->add(number_, reason);
+        problems_->add(number_, reason());
     said_ = std::uint8_t(said_ | what);
+}
+
+/// An earlier table of this switch has a route for this LID.
+bool TableReader::routed_before(std::size_t lid) const {
+    const auto &before = map_.nodes[current_].lft;
+    return lid < before.size() && before[lid] != no_route;
+}
+
+/// Counts where the table at hand and the switch's earlier one differ.
+void TableReader::compare_with_before() {
+    const auto &before = map_.nodes[current_].lft;
+    Disagreement &pair = disagreements_[file_of_[current_]];
+    ++pair.switches;
+    std::size_t differing = 0;
+    for (std::size_t lid = 0; lid < before.size(); ++lid) {
+        if (before[lid] == no_route)
+            continue;
+        if (table_[lid] == no_route && !closed_[lid]) {
+            ++pair.only_before;
+            continue;
+        }
+        ++pair.compared;
+        if (table_[lid] == before[lid])
+            continue;
+        if (++differing == 1 && pair.differing == 0) {
+            pair.line = head_line_;
+            pair.first = fmt::format("{} has LID {} by {} here and by port {} there", what_, lid,
+                                     table_[lid] == no_route ? std::string("no port") : fmt::format("port {}", table_[lid]),
+                                     before[lid]);
+        }
+    }
+    pair.differing += differing;
+    pair.differing_switches += differing == 0 ? 0 : 1;
+}
+
+/// Once for each two files: entry by entry it would be thousands of lines that all mean the same.
+void TableReader::say_disagreements() {
+    const std::string &file = problems_->file();
+    for (const auto &[other, pair] : disagreements_) {
+        if (pair.differing == 0)
+            continue;
+        const bool within = other == files_.size();
+        const std::string where = within       ? std::string("tables of one switch in this file disagree")
+                                  : other == 0 ? std::string("disagrees with the tables before")
+                                               : "disagrees with " + files_[other - 1];
+        const std::string stay = pair.only_before == 0 ? std::string()
+                                                       : fmt::format(", with {} entr{} that only the other has", pair.only_before,
+                                                                     pair.only_before == 1 ? "y" : "ies");
+        const std::string remedy =
+            within || other == 0
+                ? fmt::format("the last is kept{}. Import the tables of one engine and one time", stay)
+                : fmt::format("what is here is kept{}. These are tables of two engines, or of two times: import one of them, and "
+                              "compare with the other by routes --versus-lfts {}",
+                              stay, files_[other - 1] == "standard input" ? "FILE" : files_[other - 1]);
+        map_.problems.push_back({fmt::format("{}:{}", file, pair.line), "",
+                                 fmt::format("{} in {} of {} entries, at {} of {} switches (first: {}); {}", where, pair.differing,
+                                             pair.compared, pair.differing_switches, pair.switches, pair.first, remedy)});
+    }
+    disagreements_.clear();
 }
 
 void TableReader::begin_table(std::uint32_t node, std::string what, bool fdbs) {
@@ -70,23 +130,31 @@ void TableReader::begin_table(std::uint32_t node, std::string what, bool fdbs) {
         problems_->add(number_, fmt::format("the table of {}, which is no switch of the topology, is left out", what_));
         return;
     }
-    const auto &lft = map_.nodes[current_].lft;
-    std::copy(lft.begin(), lft.end(), table_.begin());
-    top_ = lft.size();
+    top_ = 0;
 }
 
 /// Hands the table to the map and says what it lacks.
 void TableReader::end_table() {
     if (current_ != no_node) {
-        const std::size_t had = map_.nodes[current_].lft.size();
-        if (kept_ - had + top_ > max_kept) {
+        auto &kept = map_.nodes[current_].lft;
+        const std::size_t had = kept.size(), more = top_ > had ? top_ - had : 0;
+        if (kept_ + more > max_kept) {
             problems_->add(head_line_, fmt::format("the table of {} is left out: more tables than any subnet has", what_));
-            std::fill_n(table_.begin() + std::ptrdiff_t(had), top_ - had, no_route);
-            top_ = had;
+        } else if (top_ > 0) {
+            file_of_.resize(map_.nodes.size(), 0);
+            if (had != 0)
+                compare_with_before();
+            file_of_[current_] = std::uint32_t(files_.size());
+            kept_ += more;
+            kept.resize(had + more, no_route);
+            for (std::size_t lid = 0; lid < top_; ++lid)
+                if (table_[lid] != no_route || closed_[lid])
+                    kept[lid] = table_[lid];
         }
-        kept_ += top_ - had;
-        map_.nodes[current_].lft.assign(table_.begin(), table_.begin() + std::ptrdiff_t(top_));
         std::fill_n(table_.begin(), top_, no_route);
+        if (any_closed_)
+            std::fill(closed_.begin(), closed_.end(), false);
+        any_closed_ = false;
     }
     if (head_line_ != 0 && needs_foot_)
         problems_->add(head_line_, fmt::format("the table of {} lacks its end ('lids dumped'): it was cut short", what_));
@@ -160,7 +228,7 @@ void TableReader::foot(std::string_view text) {
     needs_foot_ = false;
     const std::size_t top = announced_;
     if (rows && current_ != no_node && !lost_said_ && top != 0 && top % 64 == 0 && top < first_multicast_lid &&
-        table_[top] == no_route && map_.by_lid(std::uint16_t(top)) != no_node) {
+        table_[top] == no_route && !routed_before(top) && map_.by_lid(std::uint16_t(top)) != no_node) {
         lost_said_ = true;
         problems_->add(number_, fmt::format("LID {}, the highest, is missing from the table of {}: ibroute and dump_fts lose it where "
                                             "it is a multiple of 64; opensm-lfts.dump has it",
@@ -198,6 +266,10 @@ void TableReader::check_destination(std::uint16_t lid, std::string_view text) {
 
 inline void TableReader::store(std::size_t lid, std::uint8_t port) {
     table_[lid] = port;
+    if (port == no_route || any_closed_) {
+        closed_[lid] = port == no_route;
+        any_closed_ = true;
+    }
     top_ = std::max(top_, lid + 1);
     ++entries_;
 }
@@ -226,20 +298,22 @@ bool TableReader::row(std::string_view text, std::string_view whole) {
     if (skipping_)
         return true;
     if (current_ == no_node) {
-        once(said_headless, "entries before any switch's head are left out");
+        once(said_headless, [] { return "entries before any switch's head are left out"; });
         return true;
     }
     if (*lid >= first_multicast_lid || port > 0xff) {
-        once(said_range, fmt::format("LID 0x{:x} by port {} is left out: out of range", *lid, port));
+        once(said_range, [&] { return fmt::format("LID 0x{:x} by port {} is left out: out of range", *lid, port); });
         return true;
     }
     const std::size_t ports = map_.nodes[current_].ports.size();
     if (port != no_route && port >= ports)
-        once(said_port, fmt::format("port {} of {}, which has {}", port, map_.display_name(current_), ports - 1));
+        once(said_port, [&] { return fmt::format("port {} of {}, which has {}", port, map_.display_name(current_), ports - 1); });
     const std::uint8_t before = table_[*lid];
     if (before != no_route && before != port)
-        once(said_twice, fmt::format("{} has LID 0x{:x} by port {} here and {} before; the last is kept",
-                                     map_.display_name(current_), *lid, port, before));
+        once(said_twice, [&] {
+            return fmt::format("{} has LID 0x{:x} by port {} here and {} before; the last is kept", map_.display_name(current_), *lid,
+                               port, before);
+        });
     store(*lid, std::uint8_t(port));
     if (port == no_route)
         return true;
@@ -316,6 +390,7 @@ void TableReader::line(std::string_view text, std::string_view whole) {
 
 void TableReader::begin(const std::string &file) {
     problems_.emplace(file, map_.problems);
+    files_.push_back(file);
     skipping_ = file_has_feet_ = lost_said_ = false;
     said_ = 0;
     number_ = checked_ = strangers_ = fdbs_top_ = 0;
@@ -351,6 +426,7 @@ void TableReader::end() {
                                              strangers_, checked_)});
     if (entries_ == entries_before_)
         map_.problems.push_back({problems_->file(), "", "no forwarding table of this fabric in it"});
+    say_disagreements();
     problems_->finish();
 }
 

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,7 +17,8 @@ namespace fabric_check::fabric {
 
 /// Puts forwarding tables into a map, which must outlive it: opensm-lfts.dump, dump_fts, ibroute, opensm.fdbs,
 /// ibdiagnet2.fdbs. Files in turn: begin, blocks of whole lines, end; then finish. Every row's text is compared with what
-/// the map has at that LID. What is kept is bounded by the map's switches.
+/// the map has at that LID. Several tables of one switch make one, the last entry for a LID being kept; where they
+/// disagree, one problem for each two files tells in how many entries. What is kept is bounded by the map's switches.
 class TableReader {
 public:
     explicit TableReader(MapDraft &map);
@@ -49,11 +51,28 @@ private:
     void begin_table(std::uint32_t node, std::string what, bool fdbs);
     void end_table();
     void check_destination(std::uint16_t lid, std::string_view text);
-    void once(Said what, const std::string &reason);
+    template <class Make> void once(Said what, Make &&reason);
+    bool routed_before(std::size_t lid) const;
+    void compare_with_before();
+    void say_disagreements();
+
+    /// What this file's tables say otherwise than another file's of the same switches.
+    struct Disagreement {
+        std::size_t switches = 0, compared = 0;   ///< tables, and entries, that both files have
+        std::size_t differing_switches = 0, differing = 0;
+        std::size_t only_before = 0; ///< entries of these switches that this file does not have
+        std::size_t line = 0; ///< the head of the first table that differs
+        std::string first;
+    };
 
     MapDraft &map_;
+    std::vector<std::string> files_;
+    std::vector<std::uint32_t> file_of_; ///< by node: the last file that had its table, an index into files_ plus 1
+    std::map<std::uint32_t, Disagreement> disagreements_; ///< of the file in work; by the other file, as in file_of_
     std::vector<Tail> tails_;         ///< by LID, as far as there were any
-    std::vector<std::uint8_t> table_; ///< of current_, by LID
+    std::vector<std::uint8_t> table_; ///< of current_, by LID, as this file has it
+    std::vector<bool> closed_;        ///< LIDs that it says have no route
+    bool any_closed_ = false;
     std::optional<ProblemList> problems_;
     std::uint32_t current_ = no_node;
     std::string what_;           ///< the current table's switch

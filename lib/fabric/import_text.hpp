@@ -85,6 +85,29 @@ private:
     std::size_t count_ = 0;
 };
 
+/// Adds the first of many problems of one kind, and at its end how many more there were: "3 more links were left out".
+class Few {
+public:
+    Few(std::vector<Problem> &out, std::string where, std::string_view what) : out_(out), where_(std::move(where)), what_(what) {}
+    Few(const Few &) = delete;
+    Few &operator=(const Few &) = delete;
+    ~Few() {
+        if (count_ > most)
+            out_.push_back({where_, "", fmt::format("{} more {}", count_ - most, what_)});
+    }
+    template <class Make> void add(Make &&make) {
+        if (++count_ <= most)
+            out_.push_back(make());
+    }
+
+private:
+    static constexpr std::size_t most = 50;
+    std::vector<Problem> &out_;
+    std::string where_;
+    std::string_view what_;
+    std::size_t count_ = 0;
+};
+
 /// A line as it may stand in a message.
 inline std::string in_quotes(std::string_view line) {
     constexpr std::size_t most = 80;

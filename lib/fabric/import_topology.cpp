@@ -202,6 +202,7 @@ bool TopologyReader::head(Cursor at) {
         return false;
     listing_lines_ = true;
     current_ = node_named(name->first, name->second);
+    const bool again = seen_[current_].section;
     seen_[current_].section = true;
     if (*ports > max_port_number)
         problems_->add(number_, fmt::format("a node of {} ports; InfiniBand has {}", *ports, max_port_number));
@@ -211,8 +212,15 @@ bool TopologyReader::head(Cursor at) {
     if (!at.take("#"))
         return true;
     const Comment comment = read_comment(at.rest(), cut_);
-    if (comment.description)
-        describe(current_, *comment.description);
+    if (comment.description) {
+        const std::string_view before = map_.nodes[current_].description;
+        const std::string_view here = std::string_view(*comment.description).substr(0, max_description);
+        if (again && !before.empty() && before != here)
+            problems_->add(number_, fmt::format("node GUID {} is {} here and {} before: two nodes of one GUID, or one that was "
+                                                "renamed; taken for one",
+                                                guid_text(name->second), in_quotes(here), in_quotes(before)));
+        describe(current_, here);
+    }
     if (is_switch) {
         set_lid(map_.nodes[current_].lid, comment.lid, current_);
         map_.nodes[current_].ports[0].lmc = std::uint8_t(std::min<std::uint64_t>(comment.lmc.value_or(0), 7));

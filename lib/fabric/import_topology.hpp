@@ -61,7 +61,6 @@ private:
     void link(std::uint32_t node, std::uint64_t port, std::uint32_t peer, std::uint64_t peer_port, const LinkRate &rate);
     bool keep(std::size_t bytes);
     void join_halves();
-    void check_lids();
     void name_silent_nodes();
 
     MapDraft map_;

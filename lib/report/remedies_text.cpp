@@ -23,6 +23,13 @@ using odd_json::text;
 
 constexpr std::size_t nodes_shown = 60;
 constexpr std::size_t file_shown = 36;
+constexpr std::size_t narrow = 80;     ///< columns that the figures keep within
+constexpr std::size_t least_what = 16; ///< of a row's name, whatever the terminal
+
+/// Dumps of several engines share their beginning and their last component often: the end tells them apart.
+std::string end_of(const std::string &file, std::size_t room) {
+    return file.size() <= room ? file : "..." + file.substr(file.size() - room + 3);
+}
 
 /// A table of outcomes: what, imbalance of the job and of its worst group, that group's links, LIDs on the busiest of them,
 /// ceiling, which group.
@@ -53,18 +60,25 @@ public:
                          fmt::format("{:.2f}-{:.2f}, 90 % <= {:.2f}, {:.0f} % better", number(all, "min"),
                                      number(all, "max"), number(all, "p90"), 100 * number(all, "better_than_now"))});
     }
+    /// The group stands behind its row where all groups' names fit there, else on a line of its own below.
     std::string print(std::size_t columns) const {
         const std::vector<std::string> heads = {"", "imbalance", "group's", "links", "busiest", "GiB/s", "worst group"};
         std::vector<std::size_t> width;
         for (std::size_t c = 0; c < heads.size(); ++c) {
             width.push_back(heads[c].size());
             for (const auto &row : rows_)
-                if (row.size() == heads.size())
+                if (row.size() == heads.size() || c == 0)
                     width.back() = std::max(width.back(), row[c].size());
         }
-        std::string out = line(heads, width, columns);
+        std::size_t figures = 2;
+        for (std::size_t c = 1; c + 1 < heads.size(); ++c)
+            figures += width[c] + 2;
+        const std::size_t room = std::min(columns, narrow); // a pager's terminal does not tell its width
+        width[0] = std::min(width[0], std::max(room > figures ? room - figures : 0, least_what));
+        const bool below = width[0] + figures + 2 + width.back() > columns;
+        std::string out = line(heads, width, columns, below);
         for (const auto &row : rows_)
-            out += line(row, width, columns);
+            out += line(row, width, columns, below);
         return out;
     }
 
@@ -80,18 +94,22 @@ private:
         const ordered_json &value = at(outcome, "ceiling_gib_s");
         return value.is_number() ? fmt::format("{:.1f}", value.get<double>()) : "-";
     }
-    static std::string line(const std::vector<std::string> &row, const std::vector<std::size_t> &width, std::size_t columns) {
-        std::string out = fmt::format("  {:<{}}", row[0], width[0]);
+    static std::string line(const std::vector<std::string> &row, const std::vector<std::size_t> &width, std::size_t columns,
+                            bool below) {
+        std::string out = fmt::format("  {:<{}}", end_of(row[0], width[0]), width[0]);
         if (row.size() == 3) // no columns beyond the imbalance, but words
-            return out + fmt::format("  {:>{}}  {}\n", row[1], width[1], row[2]);
+            return wrapped(row[2], columns, out + fmt::format("  {:>{}}  ", row[1], width[1]),
+                           std::string(out.size() + width[1] + 4, ' '));
         for (std::size_t c = 1; c + 1 < row.size(); ++c)
             out += fmt::format("  {:>{}}", row[c], width[c]);
-        const std::size_t room = columns > out.size() + 2 ? columns - out.size() - 2 : 0;
-        if (!row.back().empty() && room >= 12) // a name cut to less says nothing
-            out += "  " + (row.back().size() <= room ? row.back() : row.back().substr(0, room - 3) + "...");
+        if (!row.back().empty() && !below)
+            out += "  " + row.back();
         while (!out.empty() && out.back() == ' ')
             out.pop_back();
-        return out + "\n";
+        out += "\n";
+        if (!row.back().empty() && below && !row[0].empty()) // of the heads none
+            out += wrapped(row.back(), columns, "    worst: ", "      ");
+        return out;
     }
 
     std::vector<std::vector<std::string>> rows_;
@@ -176,11 +194,6 @@ std::string lmc_words(const ordered_json &lmc) {
     return out + " of 49,151";
 }
 
-/// Dumps of several engines share their last component often: the end tells them apart.
-std::string end_of(const std::string &file) {
-    return file.size() <= file_shown ? file : "..." + file.substr(file.size() - file_shown + 3);
-}
-
 std::string links_words(const ordered_json &links) {
     const double free = number(links, "free_ports");
     return fmt::format("the sending switch has {:.0f} port{} without a link", free, free == 1 ? "" : "s");
@@ -236,7 +249,7 @@ std::string versus_text(const ordered_json &routes, bool colour, std::size_t col
     table.row("these tables", now);
     std::string notes;
     for (const ordered_json &other : others) {
-        const std::string name = end_of(text(other, "file"));
+        const std::string name = end_of(text(other, "file"), file_shown);
         table.row(name, other);
         table.same_group_row(other, at(other, "same_group"));
         const double differing = number(other, "differing_entries");

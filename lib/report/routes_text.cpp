@@ -168,9 +168,9 @@ void add_headline(std::string &out, const ordered_json &routes, const RoutesStyl
     if (!worst.is_object()) {
         out += lost == 0
                    ? "No link between switches is on the way.\n"
-                   : fmt::format("{} unreachable by these tables; of the rest, no link between switches is on the "
-                                 "way.\n",
-                                 lost == 1 ? "1 LID is" : fmt::format("{} LIDs are", lost));
+                   : wrapped(fmt::format("{} unreachable by these tables; of the rest, no link between switches is on the way.",
+                                         lost == 1 ? "1 LID is" : fmt::format("{} LIDs are", lost)),
+                             columns, "", "  ");
         return;
     }
     if (lost > 0)
@@ -207,15 +207,18 @@ std::string routes_text(const ordered_json &routes, bool colour, std::size_t col
     const RoutesStyle style(colour);
     std::string out;
     const std::string from = text(routes, "from");
-    out += fmt::format("{}Routes of {}{} ({}{})\n", style.strong, shortened(text(routes, "nodes")), style.off,
-                       count(double(list(routes, "lids").size()), "LID"),
-                       from.empty() ? std::string() : fmt::format(", with {} as services", shortened(from)));
+    const std::string subject = "Routes of " + shortened(text(routes, "nodes"));
+    const std::string head =
+        wrapped(fmt::format("{} ({}{})", subject, count(double(list(routes, "lids").size()), "LID"),
+                            from.empty() ? std::string() : fmt::format(", with {} as services", shortened(from))),
+                columns, "", "  ");
+    out += head.starts_with(subject) ? style.strong + subject + style.off + head.substr(subject.size()) : head;
     add_map(out, routes, columns);
     const std::string adaptive = text(routes, "adaptive_routing");
     if (adaptive == "on")
         out += "Static route; packets may take others: adaptive routing is on.\n";
     else if (adaptive != "off")
-        out += "Static route; packets may take others: whether adaptive routing is on is unknown.\n";
+        out += wrapped("Static route; packets may take others: whether adaptive routing is on is unknown.", columns, "", "  ");
     add_headline(out, routes, style, columns);
     for (const ordered_json &warning : list(routes, "warnings"))
         if (warning.is_string())
@@ -246,8 +249,8 @@ std::string routes_text(const ordered_json &routes, bool colour, std::size_t col
     if (!lost.empty())
         out += fmt::format("\n{}Unreachable{}:\n", style.bad, style.off);
     for (std::size_t i = 0; i < lost.size() && i < unreachable_shown; ++i)
-        out +=
-            fmt::format("  LID {:.0f} {}: {}\n", number(lost[i], "lid"), text(lost[i], "node"), text(lost[i], "why"));
+        out += wrapped(fmt::format("LID {:.0f} {}: {}", number(lost[i], "lid"), text(lost[i], "node"), text(lost[i], "why")), columns,
+                       "  ", "    ");
     if (lost.size() > unreachable_shown)
         out += fmt::format("  and {} more; --json lists them all\n", lost.size() - unreachable_shown);
     out += versus_text(routes, colour, columns);

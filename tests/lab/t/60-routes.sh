@@ -30,7 +30,11 @@ expect_equal "$(json "$work/dump.json" "$group")" "$(json "$work/live.json" "$gr
 
 text=$(lab exec fabric-check routes --map "$work/map.fcm" "${ask[@]}")
 expect_match "$text" '52\.8' "the text"
-expect_exit 3 lab exec fabric-check routes --map "$work/map.fcm" --nodes 'node[01-12],node99' > /dev/null 2>&1
+got=0
+said=$(lab exec fabric-check routes --map "$work/map.fcm" --nodes 'node[01-12],node013,SwitchA' 2>&1) || got=$?
+expect_equal "$got" 3 "the exit code of names that are not there"
+expect_match "$said" 'node013: not in the map \(nearest: node0' "a name that is near"
+expect_match "$said" 'SwitchA: is a switch, not a host' "a switch's name"
 expect_exit 2 lab exec fabric-check routes --map "$work/none.fcm" --nodes node01 > /dev/null 2>&1
 expect_exit 2 lab exec fabric-check routes --topology "$work/none" --lfts "$work/lfts" --nodes node01 > /dev/null 2>&1
 expect_exit 2 lab exec fabric-check routes --map "$work/map.fcm" --lfts "$work/none" --nodes node01 > /dev/null 2>&1

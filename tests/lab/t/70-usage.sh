@@ -58,10 +58,19 @@ lab fabric dump_fts 2> /dev/null | gzip > "$work/tables.gz"
 refuses 2 "no topology in .*tables.gz: add the output of ibnetdiscover" fc map import "$work/tables.gz"
 refuses 2 "topology: is an input" fc map import "$work/topology" -o "$work/topology"
 refuses 4 "/nonexistent/" fc map import "$work/topology" -o /nonexistent/x
+sed "s|^spool = .*|spool = \"$work/nowhere\"|" "$FABRIC_CHECK_LAB/fabric-check.toml" > "$work/nowhere.toml"
+refuses 4 "nowhere: No such file or directory .the spool: is its file system mounted" \
+    fc --config "$work/nowhere.toml" map import "$work/topology"
+got=0
+said=$(fc --config "$work/nowhere.toml" map import "$work/none" 2>&1) || got=$?
+expect_equal "$got" 2 "the exit code of a file and a spool that are not there"
+expect_match "$(sed -n 1p <<< "$said")" 'none: No such file or directory$' "the file, before"
+expect_match "$(sed -n 2p <<< "$said")" 'nowhere: No such file or directory .the spool' "the spool"
 fc map import "$work/tables.gz" - -o "$work/imported.fcm" < "$work/topology" > /dev/null || fail "map import"
 umad map build -o "$work/built.fcm" > /dev/null || fail "map build -o"
 fc --json --map "$work/imported.fcm" map show > "$work/imported.json"
 fc --json --map "$work/built.fcm" map show > "$work/built.json"
+expect_match "$(fc map show --hosts --map "$work/imported.fcm")" 'node01 +[^ ]+:1 +LID [0-9]+ +Switch[A-Z]:[0-9]+ +4x' "its hosts"
 what='[d["switches"], d["hosts"], d["others"], d["links"]]'
 expect_equal "$(json "$work/imported.json" "$what")" "$(json "$work/built.json" "$what")" "the imported map and the built one"
 fc map import "$work/topology" "$work/tables.gz" > /dev/null || fail "map import into the spool"

@@ -169,6 +169,32 @@ TEST_F(ImportFile, ATruncatedGzipFileIsUsedAndNamed) {
     EXPECT_THAT(problems(*map), Contains(HasSubstr("packed.gz: the gzip data end early")));
 }
 
+TEST_F(ImportFile, ZerosBehindGzipDataMeanNothing) {
+    const std::string packed = slurp(gzip("text\n"));
+    for (const std::size_t zeros : {std::size_t(1), std::size_t(511), 3 * TextSource::block_size}) {
+        const auto read = whole(write("tape.gz", packed + std::string(zeros, '\0')));
+        ASSERT_TRUE(read) << zeros << " zeros: " << read.error().message;
+        EXPECT_EQ(*read, "text\n");
+    }
+}
+
+TEST_F(ImportFile, ZerosBehindGzipDataAreNoTruncation) {
+    const auto map = import_fabric({write("tape.gz", slurp(gzip(slurp(topology))) + std::string(600, '\0')), tables});
+    ASSERT_TRUE(map) << map.error().message;
+    EXPECT_THAT(problems(*map), IsEmpty());
+}
+
+TEST_F(ImportFile, AnythingElseBehindGzipDataIsNamed) {
+    const std::string packed = slurp(gzip("text\n"));
+    for (const std::string &behind : {std::string("x"), std::string(700, '\0') + "x", std::string("\0", 1) + packed,
+                                      std::string(2 * TextSource::block_size, '\0') + "x"}) {
+        const auto read = whole(write("more.gz", packed + behind));
+        ASSERT_FALSE(read);
+        EXPECT_EQ(read.error().code, Errc::malformed);
+        EXPECT_THAT(read.error().message, HasSubstr("more.gz: the gzip data are followed by something else"));
+    }
+}
+
 TEST_F(ImportFile, DamagedGzipDataAreNamed) {
     const std::string path = gzip(slurp(topology));
     std::string bytes = slurp(path);

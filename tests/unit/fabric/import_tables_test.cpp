@@ -126,12 +126,56 @@ TEST(ImportTables, APortTheSwitchDoesNotHaveIsKeptAndNamed) {
     EXPECT_THAT(problems(map), ElementsAre("t:2: port 77 of leaf, which has 4"));
 }
 
-TEST(ImportTables, TwoTablesOfOneSwitchThatDifferAreNamed) {
+const std::string leaf_head = "Unicast lids [0-9] of switch Lid 9 guid 0xb1 (leaf):\n";
+
+TEST(ImportTables, TwoFilesThatDisagreeAreToldOnceWithWhatIsKept) {
     MapDraft map = leaf();
-    ASSERT_TRUE(import_tables(map, {{"a", "Unicast lids [0-5] of switch Lid 9 guid 0xb1 (leaf):\n0x0005 003\n"},
-                                    {"b", "Unicast lids [0-5] of switch Lid 9 guid 0xb1 (leaf):\n0x0005 002\n"}}));
+    ASSERT_TRUE(import_tables(map, {{"a", leaf_head + "0x0005 003\n0x0006 001\n0x0007 001\n"},
+                                    {"b", leaf_head + "0x0005 002\n0x0006 001\n0x0007 002\n"}}));
     EXPECT_EQ(entry(map, 5), 2);
-    EXPECT_THAT(problems(map), ElementsAre("b:2: leaf has LID 0x5 by port 2 here and 3 before; the last is kept"));
+    EXPECT_THAT(problems(map),
+                ElementsAre("b:1: disagrees with a in 2 of 3 entries, at 1 of 1 switches (first: leaf has LID 5 by port 2 here and "
+                            "by port 3 there); what is here is kept. These are tables of two engines, or of two times: import one "
+                            "of them, and compare with the other by routes --versus-lfts a"));
+}
+
+TEST(ImportTables, EachTwoFilesThatDisagreeAreToldApart) {
+    MapDraft map = leaf();
+    ASSERT_TRUE(import_tables(map, {{"a", leaf_head + "0x0005 003\n"}, {"b", leaf_head + "0x0005 002\n"},
+                                    {"c", leaf_head + "0x0005 001\n"}}));
+    EXPECT_THAT(problems(map), ElementsAre(HasSubstr("b:1: disagrees with a in 1 of 1"), HasSubstr("c:1: disagrees with b in 1 of 1")));
+}
+
+TEST(ImportTables, FilesThatCompleteEachOtherOrAgreeAreNoProblem) {
+    MapDraft map = leaf();
+    ASSERT_TRUE(import_tables(map, {{"a", leaf_head + "0x0005 003\n"}, {"b", leaf_head + "0x0005 003\n0x0006 001\n"},
+                                    {"c", leaf_head + "0x0007 002\n"}}));
+    EXPECT_EQ(entry(map, 5), 3);
+    EXPECT_EQ(entry(map, 6), 1);
+    EXPECT_EQ(entry(map, 7), 2);
+    EXPECT_THAT(problems(map), IsEmpty());
+}
+
+TEST(ImportTables, EntriesOfTheFirstFileAloneAreKeptAndCountedWhereTheyDisagree) {
+    MapDraft map = leaf();
+    ASSERT_TRUE(import_tables(map, {{"a", leaf_head + "0x0005 003\n0x0006 001\n"}, {"b", leaf_head + "0x0005 002\n"}}));
+    EXPECT_EQ(entry(map, 6), 1);
+    EXPECT_THAT(problems(map), ElementsAre(HasSubstr("in 1 of 1 entries, at 1 of 1 switches (first: leaf has LID 5 by port 2 here and "
+                                                     "by port 3 there); what is here is kept, with 1 entry that only the other has.")));
+}
+
+TEST(ImportTables, ARouteThatTheSecondFileClosesIsADisagreement) {
+    MapDraft map = leaf();
+    ASSERT_TRUE(import_tables(map, {{"a", leaf_head + "0x0005 003\n"}, {"b", leaf_head + "0x0005 : UNREACHABLE\n"}}));
+    EXPECT_EQ(entry(map, 5), no_route);
+    EXPECT_THAT(problems(map), ElementsAre(HasSubstr("(first: leaf has LID 5 by no port here and by port 3 there)")));
+}
+
+TEST(ImportTables, OneTableThatContradictsItselfIsNamedByItsLine) {
+    MapDraft map = leaf();
+    ASSERT_TRUE(import_tables(map, {{"b", leaf_head + "0x0005 003\n0x0005 002\n"}}));
+    EXPECT_EQ(entry(map, 5), 2);
+    EXPECT_THAT(problems(map), ElementsAre("b:3: leaf has LID 0x5 by port 2 here and 3 before; the last is kept"));
 }
 
 TEST(ImportTables, LidsOfAnotherTimeAreNoticed) {
@@ -183,7 +227,9 @@ TEST(ImportTables, RowsThatRepeatTheirTextAreStillReadOneByOne) {
     MapDraft map = leaf();
     ASSERT_TRUE(import_tables(map, {{"t", head + "0x0005 003" + tail + head + "0x0005 002" + tail}}));
     EXPECT_EQ(entry(map, 5), 2);
-    EXPECT_THAT(problems(map), ElementsAre("t:4: leaf has LID 0x5 by port 2 here and 3 before; the last is kept"));
+    EXPECT_THAT(problems(map), ElementsAre("t:3: tables of one switch in this file disagree in 1 of 1 entries, at 1 of 1 switches "
+                                           "(first: leaf has LID 5 by port 2 here and by port 3 there); the last is kept. Import the "
+                                           "tables of one engine and one time"));
 
     map = leaf();
     ASSERT_TRUE(import_tables(map, {{"t", head + "0x0005 003" + tail + head + "0x0005 077" + tail}}));

@@ -163,7 +163,7 @@ TEST(ImportTopology, ACutTailLosesThatNodeOnly) {
     const std::string cut = two_nodes.substr(0, two_nodes.find("Ca"));
     const MapDraft map = imported(cut);
     expect_two_nodes(map);
-    EXPECT_THAT(problems(map), ElementsAre(HasSubstr("1 nodes are known from their neighbours only, the first 'node01 mlx5_0'")));
+    EXPECT_THAT(problems(map), ElementsAre(HasSubstr("a node is known from its neighbours only, 'node01 mlx5_0'")));
 }
 
 TEST(ImportTopology, ALineCutInItsMiddleKeepsItsLink) {
@@ -193,6 +193,27 @@ TEST(ImportTopology, OneLidOfTwoNodesIsNamed) {
                              "Switch 4 \"S-b2\" # \"y\" base port 0 lid 7 lmc 0\n");
     EXPECT_THAT(problems(map), ElementsAre("LID 7: claimed by x and y; the first keeps it"));
     EXPECT_EQ(map.by_lid(7), 0U);
+}
+
+TEST(ImportTopology, TwoPortsOfOneCardWithOneLidAreNamed) {
+    const MapDraft map = imported("Ca 2 \"H-a1\" # \"node01 mlx5_0\"\n"
+                             "[1](a2) \"S-b1\"[1] # lid 5 lmc 0 \"x\" lid 1 4xHDR\n[2](a3) \"S-b1\"[2] # lid 5 lmc 0 \"x\" lid 1 4xHDR\n"
+                             "Switch 4 \"S-b1\" # \"x\" base port 0 lid 1 lmc 0\n");
+    EXPECT_THAT(problems(map), ElementsAre("LID 5: claimed by node01/mlx5_0:1 and node01/mlx5_0:2; the first keeps it"));
+}
+
+TEST(ImportTopology, TwoHeadsOfOneGuidAndOtherNamesAreNamed) {
+    const MapDraft map = imported("Switch 4 \"S-b1\" # \"x\" base port 0 lid 1 lmc 0\n"
+                             "Switch 4 \"S-b1\" # \"y\" base port 0 lid 1 lmc 0\n");
+    EXPECT_THAT(problems(map), ElementsAre("topo:2: node GUID 0x00000000000000b1 is 'y' here and 'x' before: two nodes of one GUID, or "
+                                           "one that was renamed; taken for one"));
+}
+
+TEST(ImportTopology, OneNodeInTwoFilesIsNoProblem) {
+    const std::string text = "Switch 4 \"S-b1\" # \"x\" base port 0 lid 1 lmc 0\n";
+    const auto map = import_topology({{"a", text}, {"b", text}});
+    ASSERT_TRUE(map);
+    EXPECT_THAT(problems(*map), IsEmpty());
 }
 
 TEST(ImportTopology, LidZeroAnd65535AreData) {

@@ -129,6 +129,29 @@ TEST_F(RemediesReport, NoLineIsWiderThanAsked) {
     }
 }
 
+TEST_F(RemediesReport, GroupsOfLongNamesStandBelowTheirRowsInANarrowTerminal) {
+    for (DraftNode &node : map.nodes)
+        if (node.kind == NodeKind::switch_node)
+            node.description += "-of-the-second-room-rack-12";
+    map.index();
+    const std::string group = "SwitchB-of-the-second-room-rack-12>SwitchA-of-the-second-room-rack-12";
+    EXPECT_THAT(text(160), HasSubstr("67.8  " + group + "\n"));
+    EXPECT_THAT(text(80), HasSubstr("imbalance  group's     links   busiest  GiB/s\n")) << "no head without its column";
+    EXPECT_THAT(text(80), HasSubstr("67.8\n    worst: " + group + "\n"));
+}
+
+TEST_F(RemediesReport, LongNamesOfFilesAreCutAtTheirFrontToFit) {
+    ordered_json routes = json();
+    routes["versus"] = versus_json({{"/a/directory/somewhere/of/engines/updn-2026/opensm-lfts.dump", {}, {}, 10, {}}});
+    for (const std::size_t columns : {80U, 98U}) { // to a pager it is more than the terminal has
+        const std::string shown = versus_text(routes, false, columns);
+        EXPECT_THAT(shown, HasSubstr("n-2026/opensm-lfts.dump "));
+        std::istringstream lines(shown.substr(0, shown.find("/opensm-lfts.dump differs")));
+        for (std::string line; std::getline(lines, line);)
+            EXPECT_LE(line.substr(0, line.find("  Switch")).size(), 80U) << line;
+    }
+}
+
 TEST_F(RemediesReport, WithoutALinkBetweenSwitchesThereIsNothing) {
     query.services.clear();
     EXPECT_TRUE(remedies()["now"]["worst"].is_null());

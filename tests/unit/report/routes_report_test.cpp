@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <sstream>
+
 namespace fabric_check {
 namespace {
 
@@ -197,6 +199,23 @@ TEST(RoutesText, PartialTablesAreSaidBeforeTheImbalance) {
     const auto caveat = text.find("1 LID is unreachable by these tables: what follows is of the rest.\n");
     ASSERT_NE(caveat, std::string::npos) << text;
     EXPECT_LT(caveat, text.find("Imbalance "));
+}
+
+TEST(RoutesText, NoLineIsWiderThanAsked) {
+    MapDraft map = fabric::testing::two_switches(fabric::testing::collapsed());
+    map.nodes[1].lft[3] = no_route;
+    const Query query = fabric::testing::clients_and_servers(map);
+    ordered_json json = routes_json(map, analyse(LftView(map), query), query);
+    json["nodes"] = "rack01-node[01-12],rack02-node[01-12],rack03-node[01-12]";
+    json["unreachable"][0]["why"] = "no entry at the second switch of the third rack in the room beyond";
+    json["map"] = {{"source", "the topology of last week, and the tables of the week before that"}, {"built", 1700000000}};
+    for (const bool linked : {true, false}) {
+        if (!linked)
+            json["worst"] = nullptr;
+        std::istringstream lines(routes_text(json, false, 80));
+        for (std::string line; std::getline(lines, line);)
+            EXPECT_LE(line.size(), 80U) << line;
+    }
 }
 
 TEST(RoutesText, ShapesWithoutALinkAreOneLine) {
