@@ -10,7 +10,8 @@
 namespace fabric_check::fabric {
 
 void Analysis::admit(const std::vector<Endpoint> &endpoints, bool service) {
-    const std::vector<unsigned> rails = service || !query_.rails_apart ? std::vector<unsigned>(endpoints.size(), 0) : rails_of(map_, endpoints);
+    const std::vector<unsigned> rails = service || !query_.rails_apart ? std::vector<unsigned>() : rails_of(map_, endpoints);
+    std::unordered_map<std::uint32_t, unsigned> subnets; // those with endpoints, numbered
     for (std::uint32_t i = 0; i < endpoints.size(); ++i) {
         const Endpoint &endpoint = endpoints[i];
         const auto name = [&endpoint] { return fmt::format("{}:{} (LID {})", endpoint.name, endpoint.port, endpoint.lid); };
@@ -25,8 +26,11 @@ void Analysis::admit(const std::vector<Endpoint> &endpoints, bool service) {
         }
         if (!seen_lids_.insert({graph_.subnet(graph_.number(at.node)), endpoint.lid}).second)
             continue;
-        members_.push_back({&endpoint, service ? ~i : i, graph_.number(at.node), at.port, rails[i], service, 0});
-        rails_ = std::max(rails_, rails[i] + 1);
+        unsigned rail = rails.empty() ? 0 : rails[i];
+        if (!service && !query_.rails_apart)
+            rail = subnets.try_emplace(graph_.subnet(graph_.number(at.node)), unsigned(subnets.size())).first->second;
+        members_.push_back({&endpoint, service ? ~i : i, graph_.number(at.node), at.port, rail, service, 0});
+        rails_ = std::max(rails_, rail + 1);
         services_ += service ? 1 : 0;
     }
 }
@@ -47,6 +51,8 @@ void Analysis::set_targets() {
 
 std::vector<FlowCounter::Source> Analysis::sources_of(const std::vector<std::uint32_t> &members) const {
     std::vector<FlowCounter::Source> sources;
+    if (members.empty())
+        return sources;
     std::vector<std::uint16_t> at(targets_.size(), 0);
     for (const std::uint32_t m : members)
         ++at[members_[m].target];
@@ -129,6 +135,9 @@ void Analysis::add_even(std::size_t reach) {
                 if (wanted[t] > 0 && source.at != targets_[first + t])
                     starts.push_back({source.at, std::uint8_t(t), source.flows * wanted[t]});
     }
+    for (const FlowCounter::NotArrived &lost : counter_->not_arrived()) // every group of them leaves what it added above
+        if (lost.target >= first && lost.target < first + size)
+            starts.push_back({lost.from, std::uint8_t(lost.target - first), -double(lost.flows)});
     even_->add(counter_->reaches()[reach], starts);
 }
 

@@ -2,6 +2,7 @@
 #include "fabric/discover.hpp"
 
 #include "fabric/identities.hpp"
+#include "fabric/link_rates.hpp"
 #include "mad/attributes.hpp"
 #include "mad/engine.hpp"
 #include "mad/transport.hpp"
@@ -165,6 +166,7 @@ Result<MapDraft> discover(const Config &config, const Progress &progress, const 
     read_tables(engine, *map, Deadline::never(), progress);
     map->adaptive_routing = adaptive_routing_of(config, map->adaptive_routing);
     map->index();
+    agree_on_rates(*map);
     check_identities(*map);
     map->built_ns = wall_ns();
     map->source = "live";

@@ -326,6 +326,8 @@ void FlowCounter::walk_alone(const Destination &to, std::span<const Source> sour
             alone_[node] += amount;
             continue;
         }
+        if (source.at != to.at)
+            not_arrived_.push_back({pattern_, source.at, to.target, amount});
         const auto &failure = tree_.failure(node);
         starts_.insert(node);
         if (lost_seen_.insert({to.endpoint->lid, failure.at}).second)

@@ -73,6 +73,13 @@ public:
     const std::uint8_t *marks(Number at) const { return rows_[at].marks.get(); }
     const std::uint16_t *flows(Number at) const { return rows_[at].flows.get(); }
 
+    /// Flows that did not arrive, one for each destination: what its sources at a switch sent.
+    struct NotArrived {
+        std::uint16_t pattern;
+        Number from;
+        std::uint32_t target, flows;
+    };
+    const std::vector<NotArrived> &not_arrived() const { return not_arrived_; }
     const std::vector<Unreachable> &lost() const { return lost_; }
     const std::set<std::uint32_t> &starts() const { return starts_; } ///< nodes
 
@@ -142,6 +149,7 @@ private:
     std::array<std::uint32_t, width> target_{};
     std::uint16_t highest_lid_ = 0;
     std::array<std::uint64_t, 256> by_port_{};    ///< send_on: destinations by output port; zero in between
+    std::vector<NotArrived> not_arrived_;
     std::vector<Unreachable> lost_;
     std::set<std::pair<std::uint16_t, std::uint32_t>> lost_seen_;
     std::set<std::uint32_t> starts_;

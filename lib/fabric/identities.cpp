@@ -3,6 +3,9 @@
 
 #include "fabric/import_text.hpp"
 
+#include <unordered_map>
+#include <vector>
+
 namespace fabric_check::fabric {
 namespace {
 
@@ -19,6 +22,24 @@ std::string place(const MapDraft &map, std::uint32_t n, std::uint8_t port) {
     return fmt::format("{}{}{}:{}", map.display_name(n), card.empty() ? "" : "/", printable(card), port);
 }
 
+/// By node: the first of the switches that links join, which is the same for all in a subnet; no_node for what is none.
+std::vector<std::uint32_t> subnets_of(const MapDraft &map) {
+    std::vector<std::uint32_t> subnet(map.nodes.size(), no_node), queue;
+    for (std::uint32_t first = 0; first < map.nodes.size(); ++first) {
+        if (!is_switch(map.nodes[first]) || subnet[first] != no_node)
+            continue;
+        queue.assign(1, first);
+        subnet[first] = first;
+        for (std::size_t i = 0; i < queue.size(); ++i)
+            for (const DraftPort &port : map.nodes[queue[i]].ports)
+                if (port.peer < map.nodes.size() && is_switch(map.nodes[port.peer]) && subnet[port.peer] == no_node) {
+                    subnet[port.peer] = first;
+                    queue.push_back(port.peer);
+                }
+    }
+    return subnet;
+}
+
 /// Calls visit(node, port, LID, LMC) for every port that may have a LID, in the index' order.
 template <class Visit> void each_lid(const MapDraft &map, Visit &&visit) {
     for (std::uint32_t n = 0; n < map.nodes.size(); ++n) {
@@ -32,34 +53,56 @@ template <class Visit> void each_lid(const MapDraft &map, Visit &&visit) {
     }
 }
 
-void check_lids(MapDraft &map) {
+/// Subnets have LIDs of their own: the first holder of each in each, of the ports without a link as in one.
+class Holders {
+public:
+    explicit Holders(const MapDraft &map) : map_(map), subnets_(subnets_of(map)) {}
+    std::uint64_t key(std::uint32_t n, std::uint8_t p, std::uint32_t lid) const {
+        const DraftNode &node = map_.nodes[n];
+        const std::uint32_t peer = p < node.ports.size() ? node.ports[p].peer : no_node;
+        const std::uint32_t subnet = is_switch(node) ? subnets_[n] : peer < subnets_.size() ? subnets_[peer] : no_node;
+        return std::uint64_t(subnet) << 16 | lid;
+    }
+    /// The holder, which the asking port becomes where there is none.
+    std::pair<std::uint32_t, std::uint8_t> claim(std::uint32_t n, std::uint8_t p, std::uint32_t lid) {
+        return holders_.try_emplace(key(n, p, lid), n, p).first->second;
+    }
+
+private:
+    const MapDraft &map_;
+    std::vector<std::uint32_t> subnets_;
+    std::unordered_map<std::uint64_t, std::pair<std::uint32_t, std::uint8_t>> holders_;
+};
+
+void check_lids(MapDraft &map, Holders &holders) {
     Few problems(map.problems, "topology", "LIDs are claimed twice");
     each_lid(map, [&](std::uint32_t n, std::uint8_t p, std::uint16_t lid, std::uint8_t) {
-        if (!is_unicast(lid) || map.by_lid(lid) == no_node || (map.by_lid(lid) == n && map.port_of_lid(lid) == p))
+        if (!is_unicast(lid))
             return;
-        problems.add([&] {
+        const auto [holder, port] = holders.claim(n, p, lid);
+        if (holder == n && port == p)
+            return;
+        problems.add([&, node = holder, at = port] {
             return Problem{fmt::format("LID {}", lid), "",
-                           fmt::format("claimed by {} and {}; the first keeps it", place(map, map.by_lid(lid), map.port_of_lid(lid)),
-                                       place(map, n, p))};
+                           fmt::format("claimed by {} and {}; the first keeps it", place(map, node, at), place(map, n, p))};
         });
     });
 }
 
 /// Of each port the first LID above its own that somebody else has too.
-void check_lmc_ranges(MapDraft &map) {
+void check_lmc_ranges(MapDraft &map, Holders &holders) {
     Few problems(map.problems, "topology", "ports' alternate LIDs (LMC) are other ports' too");
     each_lid(map, [&](std::uint32_t n, std::uint8_t p, std::uint16_t lid, std::uint8_t lmc) {
-        if (!is_unicast(lid) || lmc == 0 || lmc > max_lmc || map.by_lid(lid) != n || map.port_of_lid(lid) != p)
+        if (!is_unicast(lid) || lmc == 0 || lmc > max_lmc || holders.claim(n, p, lid) != std::pair(n, p))
             return;
         for (std::uint32_t other = lid + 1U; other < lid + (1U << lmc) && is_unicast(other); ++other) {
-            const std::uint32_t holder = map.by_lid(std::uint16_t(other));
-            const std::uint8_t port = map.port_of_lid(std::uint16_t(other));
+            const auto [holder, port] = holders.claim(n, p, other);
             if (holder == n && port == p)
                 continue;
-            problems.add([&] {
+            problems.add([&, node = holder, at = port] {
                 return Problem{fmt::format("LID {}", other), "",
                                fmt::format("claimed by {} and, as an alternate LID (LID {}, LMC {}), by {}; the first keeps it",
-                                           place(map, holder, port), lid, lmc, place(map, n, p))};
+                                           place(map, node, at), lid, lmc, place(map, n, p))};
             });
             return;
         }
@@ -101,8 +144,9 @@ void check_guids(MapDraft &map) {
 } // namespace
 
 void check_identities(MapDraft &map) {
-    check_lids(map);
-    check_lmc_ranges(map);
+    Holders holders(map);
+    check_lids(map, holders);
+    check_lmc_ranges(map, holders);
     check_guids(map);
 }
 

@@ -15,8 +15,8 @@ namespace fabric_check::fabric {
 /// map is held. A part that is missing or cannot be used stands in the map's problems, as "FILE:LINE" where a line is
 /// meant, and the rest is used. `source` and `built_ns` are filled in, the map is indexed; adaptive routing is on where a
 /// file shows it, else unknown.
-/// Errors name the file: not_found, denied, io; malformed when it is none of these, is damaged, or no topology is among
-/// them; usage when standard input is named twice.
+/// Errors name the file: not_found, denied, io; malformed when it is none of these, is damaged, no topology is among
+/// them, or tables are and not one entry of them is the topology's; usage when standard input is named twice.
 Result<MapDraft> import_fabric(const std::vector<std::string> &files);
 
 /// The same, for those who need routes: no usable table in the files of `tables` is an error (malformed) too. Without

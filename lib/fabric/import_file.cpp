@@ -79,7 +79,7 @@ std::string shown_name(const std::string &path) { return path == "-" ? "standard
 
 struct Imported {
     MapDraft map;
-    bool tables_given = false;
+    std::string tables, others; ///< files, as messages name them
     std::size_t entries = 0;
 };
 
@@ -118,13 +118,16 @@ Result<Imported> read_all(const std::vector<std::string> &paths) {
     out.map = topology.finish();
     TableReader tables(out.map);
     for (Input *input : of(FileKind::tables)) {
-        out.tables_given = true;
         tables.begin(shown_name(input->path));
         if (const Status read = feed(*input, tables, problems); !read)
             return read.error();
     }
     tables.finish();
     out.entries = tables.entries();
+    for (const Input &input : inputs) {
+        std::string &list = input.kind == FileKind::tables ? out.tables : out.others;
+        list += (list.empty() ? "" : ", ") + shown_name(input.path);
+    }
     AdaptiveEvidence evidence(problems);
     for (const FileKind kind : {FileKind::adaptive, FileKind::sm_log})
         for (Input *input : of(kind)) {
@@ -146,13 +149,16 @@ Result<MapDraft> import_fabric(const std::vector<std::string> &files) {
     auto read = read_all(files);
     if (!read)
         return read.error();
+    if (!read->tables.empty() && read->entries == 0)
+        return Error{Errc::malformed, fmt::format("{}: not one forwarding table of the fabric in {}: these files do not belong "
+                                                  "together{} (a map without routes: leave the tables out)",
+                                                  read->tables, read->others,
+                                                  read->map.problems.empty() ? "" : "; " + read->map.problems.back().reason)};
     if (read->entries == 0)
-        read->map.problems.insert(
-            read->map.problems.begin(),
-            {"tables", "",
-             read->tables_given ? "none of the forwarding tables is of this topology: the map has links, but no routes"
-                                : "no forwarding tables were given: the map has links, but no routes; add opensm-lfts.dump "
-                                  "or the output of dump_fts"});
+        read->map.problems.insert(read->map.problems.begin(),
+                                  {"tables", "",
+                                   "no forwarding tables were given: the map has links, but no routes; add opensm-lfts.dump "
+                                   "or the output of dump_fts"});
     return std::move(read->map);
 }
 

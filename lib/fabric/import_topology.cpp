@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "fabric/import.hpp"
+#include "fabric/import_kind.hpp"
 #include "fabric/import_rate.hpp"
 #include "fabric/import_topology.hpp"
 
@@ -291,7 +292,7 @@ bool TopologyReader::port_line(Cursor at) {
 
 void TopologyReader::line(std::string_view text) {
     text = trim(text);
-    if (text.empty() || text.front() == '#')
+    if (text.empty() || text.front() == '#' || in_tables_)
         return;
     if (text.front() == '[') {
         if (!port_line(Cursor(text)))
@@ -302,7 +303,12 @@ void TopologyReader::line(std::string_view text) {
          {"vendid=", "devid=", "sysimgguid=", "switchguid=", "caguid=", "rtguid=", "Non-Chassis Nodes", "Chassis ", "Hostname:"})
         if (text.starts_with(known))
             return;
-    if (!head(Cursor(text)) && !report_line(text))
+    if (head(Cursor(text)) || report_line(text))
+        return;
+    in_tables_ = recognise(text) == FileKind::tables;
+    if (in_tables_)
+        problems_->add(number_, "forwarding tables begin here and are not read: give them as a file of their own");
+    else
         problems_->add(number_, "not understood: " + in_quotes(text));
 }
 
@@ -310,6 +316,7 @@ void TopologyReader::begin(const std::string &file) {
     problems_.emplace(file, map_.problems);
     files_.push_back(file);
     current_ = no_node;
+    in_tables_ = false;
     number_ = 0;
     listing_lines_ = report_lines_ = false;
 }

@@ -71,6 +71,7 @@ private:
     std::vector<Half> halves_;
     std::vector<std::string> files_;
     std::optional<ProblemList> problems_;
+    bool in_tables_ = false; ///< forwarding tables follow in the same file
     std::size_t kept_ = 0, number_ = 0, cards_without_guid_ = 0;
     std::uint32_t current_ = no_node;
     bool cut_ = false, listing_lines_ = false, report_lines_ = false;

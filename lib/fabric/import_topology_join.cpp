@@ -3,6 +3,7 @@
 // What can be said of a topology only when all of it is read.
 #include "fabric/identities.hpp"
 #include "fabric/import_topology.hpp"
+#include "fabric/link_rates.hpp"
 
 namespace fabric_check::fabric {
 
@@ -13,20 +14,22 @@ void TopologyReader::join_halves() {
         return map_.nodes[near.peer].ports[near.peer_port];
     };
     std::vector<const Half *> broken;
-    for (const Half &half : halves_) {
+    std::vector<bool> is_broken(halves_.size(), false);
+    for (std::size_t h = 0; h < halves_.size(); ++h) {
+        const Half &half = halves_[h];
         const DraftPort &back = far_end(half);
-        if (back.peer != no_node && (back.peer != half.node || back.peer_port != half.port)) {
+        is_broken[h] = back.peer != no_node && (back.peer != half.node || back.peer_port != half.port);
+        if (is_broken[h])
             broken.push_back(&half);
-        }
     }
-    for (const Half &half : halves_) {
+    for (std::size_t h = 0; h < halves_.size(); ++h) {
+        const Half &half = halves_[h];
         DraftPort &near = map_.nodes[half.node].ports[half.port], &back = far_end(half);
         if (back.peer == no_node) {
             back.peer = half.node;
             back.peer_port = half.port;
             back.rate = near.rate;
-        } else if ((back.peer != half.node || back.peer_port != half.port) &&
-                   std::find(broken.begin(), broken.end(), &half) == broken.end()) {
+        } else if ((back.peer != half.node || back.peer_port != half.port) && !is_broken[h]) {
             broken.push_back(&half); // two say that they are at the end that says nothing: the first is believed
         }
     }
@@ -68,6 +71,7 @@ MapDraft TopologyReader::finish() {
     }
     name_silent_nodes();
     map_.index();
+    agree_on_rates(map_);
     check_identities(map_);
     MapDraft out = std::move(map_);
     *this = TopologyReader();

@@ -139,7 +139,10 @@ bool Analysis::judge_links(double even) {
             }
             if (!even_)
                 return true;
-            routes_.imbalance = std::max(routes_.imbalance, weighted / ideal);
+            if (weighted / ideal > routes_.imbalance) {
+                routes_.imbalance = weighted / ideal;
+                routes_.imbalance_link = ImbalanceLink{graph_.node(at), port, link.flows, ideal * rate};
+            }
         }
     }
     return false;
@@ -225,7 +228,7 @@ void Analysis::finish_shapes() {
             destinations.push_back(destination(m));
             participants.push_back({members_[m].at, &destinations.back(), graph_.rate(members_[m].at, members_[m].port), members_[m].rail});
         }
-    routes_.shapes = Shapes{one_to_many(matrix, participants, links), many_to_one(matrix, links), many_to_many(links)};
+    routes_.shapes = Shapes{one_to_many(matrix, participants, links), many_to_one(matrix, participants, links), many_to_many(links)};
     routes_.effective_bisection = effective_bisection(matrix, participants, bisections_of(participants.size()), bisection_seed);
 }
 

@@ -62,13 +62,22 @@ std::vector<std::string> in_no_table(const Map &map, const std::vector<Endpoint>
         const auto table = node < map.nodes().size() ? map.nodes()[node].lft() : std::span<const std::uint8_t>();
         return lid < table.size() && table[lid] != no_route;
     };
+    std::vector<bool> known; // by any table; made when first needed
     std::vector<std::string> out;
     for (const Endpoint &endpoint : endpoints) {
         // The switch that it is attached to, as a rule; the others where that one is silent.
-        bool known = knows(attachment(map, endpoint).node, endpoint.lid);
-        for (std::uint32_t n = 0; !known && n < map.nodes().size(); ++n)
-            known = knows(n, endpoint.lid);
-        if (!known)
+        if (knows(attachment(map, endpoint).node, endpoint.lid))
+            continue;
+        if (known.empty()) {
+            known.resize(0x10000, false);
+            for (const MapNode node : map.nodes()) {
+                const auto table = node.lft();
+                for (std::size_t lid = 0; lid < table.size(); ++lid)
+                    if (table[lid] != no_route)
+                        known[lid] = true;
+            }
+        }
+        if (!known[endpoint.lid])
             out.push_back(fmt::format("LID {} ({})", endpoint.lid, endpoint.name));
     }
     return out;

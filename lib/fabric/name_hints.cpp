@@ -84,6 +84,8 @@ NameHints::NameHints(const Map &map) : map_(map), comparisons_left_(all_comparis
                 switches_.insert(name);
         } else if (node.kind == NodeKind::host && !node.host_name().empty()) {
             hosts_.push_back(node.host_name());
+        } else if (node.kind == NodeKind::other && !node.host_name().empty()) {
+            others_.emplace(node.host_name());
         }
     }
     std::sort(hosts_.begin(), hosts_.end());
@@ -124,6 +126,8 @@ std::string NameHints::why_absent(std::string_view name) {
     name = trim(name);
     if (switches_.contains(std::string(name)))
         return "is a switch, not a host";
+    if (others_.contains(std::string(name)))
+        return "is a router, gateway or aggregation node, not a host";
     if (const auto guid = name.starts_with("0x") ? parse_u64(name, 16) : std::nullopt)
         if (const std::uint32_t node = map_.by_guid(*guid); node != no_node && map_.nodes()[node].kind == NodeKind::host)
             return card_words(map_, node);

@@ -16,7 +16,7 @@ namespace fabric_check::fabric {
 class NameHints {
 public:
     explicit NameHints(const Map &map);
-    /// "not in the map", "not in the map (nearest: node001, node002)", "is a switch, not a host", "is a card whose host's
+    /// "not in the map", "not in the map (nearest: node001, node002)", "is a switch, not a host", "is a router, gateway or aggregation node, not a host", "is a card whose host's
     /// name the map does not know: give its LIDs with --lids (17)"; for a name that Map::by_name() does not find.
     std::string why_absent(std::string_view name);
 
@@ -26,7 +26,7 @@ private:
     Map map_; ///< its text is referred to
     std::vector<std::string_view> hosts_; ///< sorted, each once
     std::unordered_map<std::string, std::vector<std::string_view>> same_; ///< by plain_form()
-    std::unordered_set<std::string> switches_; ///< names they go by
+    std::unordered_set<std::string> switches_, others_; ///< names they go by
     std::size_t comparisons_left_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <tuple>
 #include <utility>
 
 namespace fabric_check::fabric {
@@ -45,8 +46,11 @@ std::string managed_name(std::string_view description) {
 
 NodeKind classify_adapter(std::string_view description) noexcept {
     // SHARP's are called "Mellanox Technologies Aggregation Node" by every switch that has one.
-    for (const std::string_view mark : {"Aggregation Node", "Gateway", "gateway"})
-        if (description.find(mark) != std::string_view::npos)
+    if (description.find("Aggregation Node") != std::string_view::npos)
+        return NodeKind::other;
+    // "skyway01 Gateway"; but a host may be called nfs-gateway07, or gateway.
+    for (auto [word, rest] = first_word(first_word(description).second); !word.empty(); std::tie(word, rest) = first_word(rest))
+        if (const auto bare = word.substr(0, word.find_last_not_of(",;:.") + 1); bare == "Gateway" || bare == "gateway")
             return NodeKind::other;
     return NodeKind::host;
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <set>
 
 namespace fabric_check::fabric {
 
@@ -27,6 +28,13 @@ std::vector<const GroupPort *> minimal_ports(const Group &group) {
         return a->rate.data_gbps > b->rate.data_gbps;
     });
     return out;
+}
+
+std::size_t unreachable_lids(const Routes &routes) {
+    std::set<std::uint16_t> lids;
+    for (const Unreachable &lost : routes.unreachable)
+        lids.insert(lost.lid);
+    return lids.size();
 }
 
 std::vector<std::uint8_t> minimal_numbers(const Group &group) {
@@ -102,9 +110,11 @@ public:
 private:
     Routes with(const std::vector<LftBlock> &blocks) const { return analyse(LftView(map_, blocks), query_); }
 
-    /// So many tries, of `wanted`, of analyses as large as this job's; 0: not even the fewest.
-    std::size_t affordable(std::size_t wanted) const {
-        const std::size_t each = std::max<std::size_t>(deal_.entries(), 1);
+    /// So many tries, of `wanted`, of so many analyses as large as this job's; 0: not even the fewest.
+    std::size_t affordable(std::size_t wanted, std::size_t analyses = 1) const {
+        // Where each switch is a destination of its own kind, as in random graphs, it is the groups that take time.
+        constexpr std::size_t entries_of_a_group = 100;
+        const std::size_t each = (deal_.entries() + entries_of_a_group * routes_.groups.size() + 1) * analyses;
         const std::size_t tries = std::min(wanted, options_.work / each);
         return tries < std::min(wanted, fewest_tries) ? 0 : tries;
     }
@@ -127,7 +137,7 @@ private:
 
     void scatter(Scatter &out) const {
         out.seed = options_.seed;
-        const std::size_t runs = deal_.too_many() ? 0 : affordable(2 * options_.reroutings) / 2;
+        const std::size_t runs = deal_.too_many() ? 0 : affordable(options_.reroutings, 2);
         if (runs == 0) {
             out.not_evaluated = too_large();
             return;
@@ -168,7 +178,7 @@ private:
 Figures figures_of(const Map &map, const Routes &routes) {
     Figures out;
     out.imbalance = routes.imbalance;
-    out.unreachable = routes.unreachable.size();
+    out.unreachable = unreachable_lids(routes);
     if (routes.worst < 0)
         return out;
     add_group(out, map, routes.groups[std::size_t(routes.worst)]);
@@ -179,7 +189,7 @@ Figures figures_of(const Map &map, const Routes &routes) {
 Figures figures_of_same(const Map &map, const Routes &routes, const Query &query, const Group &like) {
     Figures out;
     out.imbalance = routes.imbalance;
-    out.unreachable = routes.unreachable.size();
+    out.unreachable = unreachable_lids(routes);
     const auto same = std::find_if(routes.groups.begin(), routes.groups.end(), [&like](const Group &group) {
         return group.node == like.node && group.direction == like.direction && group.rail == like.rail &&
                minimal_numbers(group) == minimal_numbers(like);

@@ -23,7 +23,7 @@ struct Figures {
     double busiest_lids = 0; ///< on the busiest port of the group by LIDs; a fraction where traffic is split over alternates
     double group_imbalance = 1;
     double ceiling_gib_s = 0; ///< of the links used
-    std::size_t unreachable = 0;
+    std::size_t unreachable = 0; ///< LIDs that some flow does not reach
 };
 Figures figures_of(const Map &map, const Routes &routes);
 /// The same, but of the group that goes the same way as `like` does in other tables. Without a group where none does.
@@ -108,7 +108,7 @@ struct RemedyOptions {
     std::size_t random_sets = 40, compact_sets = 20;
     /// Table entries, LIDs times switches on the way, that all tries together may visit. What would need more is done
     /// with fewer tries, but not below fewest_tries: then it is not evaluated, and says so.
-    std::size_t work = 200'000'000;
+    std::size_t work = 300'000'000;
     std::function<void(std::string_view what, std::size_t done, std::size_t total)> progress;
 };
 inline constexpr std::size_t fewest_tries = 10;

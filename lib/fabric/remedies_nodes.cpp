@@ -20,31 +20,38 @@ struct Candidate {
     std::uint8_t leaf_port = 0;
 };
 
+struct RailPort {
+    Endpoint endpoint;
+    unsigned rail;
+};
+
 using PortKey = std::pair<std::uint32_t, std::uint8_t>;
 
 class Sets {
 public:
     Sets(const Map &map, const Query &query) : map_(map) {
-        std::map<std::string, std::vector<Endpoint>> hosts;
-        for (Endpoint &endpoint : all_host_endpoints(map))
-            hosts[endpoint.name].push_back(std::move(endpoint));
+        std::vector<Endpoint> all = all_host_endpoints(map);
+        const std::vector<unsigned> rails = rails_of(map, all);
+        std::map<std::string, std::vector<RailPort>> hosts;
+        for (std::size_t i = 0; i < all.size(); ++i)
+            hosts[all[i].name].push_back({all[i], rails[i]});
         std::set<PortKey> job, services;
         for (const Endpoint &endpoint : query.job)
             job.emplace(endpoint.node, endpoint.port);
         for (const Endpoint &endpoint : query.services)
             services.emplace(endpoint.node, endpoint.port);
-        const std::vector<std::size_t> ranks = ports_of_the_job(hosts, job);
+        const RailsOfTheJob rails_of_the_job = rails_of_job(hosts, job);
         for (const auto &[name, ports] : hosts) {
             const auto any_in = [&all = ports](const std::set<PortKey> &keys) {
-                return std::any_of(all.begin(), all.end(), [&keys](const Endpoint &endpoint) {
-                    return keys.contains({endpoint.node, endpoint.port});
+                return std::any_of(all.begin(), all.end(), [&keys](const RailPort &one) {
+                    return keys.contains({one.endpoint.node, one.endpoint.port});
                 });
             };
             const bool of_the_job = any_in(job);
             size_ += of_the_job ? 1 : 0;
             if (any_in(services) && !of_the_job)
                 continue;
-            if (Candidate one; take(ports, ranks, one))
+            if (Candidate one; take(ports, rails_of_the_job, one))
                 pool_.push_back(std::move(one));
         }
         std::sort(pool_.begin(), pool_.end(), [](const Candidate &a, const Candidate &b) {
@@ -95,33 +102,47 @@ public:
     }
 
 private:
-    /// Which of its hosts' ports, counted in their order, the job uses: by the first host of it.
-    static std::vector<std::size_t> ports_of_the_job(const std::map<std::string, std::vector<Endpoint>> &hosts,
-                                                     const std::set<PortKey> &job) {
-        std::vector<std::size_t> ranks;
+    struct RailsOfTheJob {
+        std::set<unsigned> all;      ///< that some host of it has
+        std::set<unsigned> required; ///< that most of its hosts have
+    };
+    static RailsOfTheJob rails_of_job(const std::map<std::string, std::vector<RailPort>> &hosts, const std::set<PortKey> &job) {
+        std::map<unsigned, std::size_t> having;
+        std::size_t size = 0;
         for (const auto &[name, ports] : hosts) {
-            for (std::size_t i = 0; i < ports.size(); ++i)
-                if (job.contains({ports[i].node, ports[i].port}))
-                    ranks.push_back(i);
-            if (!ranks.empty())
-                return ranks;
+            std::set<unsigned> own;
+            for (const RailPort &one : ports)
+                if (job.contains({one.endpoint.node, one.endpoint.port}))
+                    own.insert(one.rail);
+            size += own.empty() ? 0 : 1;
+            for (const unsigned rail : own)
+                ++having[rail];
         }
-        return ranks;
+        RailsOfTheJob out;
+        for (const auto &[rail, count] : having) {
+            out.all.insert(rail);
+            if (2 * count > size)
+                out.required.insert(rail);
+        }
+        return out;
     }
-    bool take(const std::vector<Endpoint> &ports, const std::vector<std::size_t> &ranks, Candidate &out) const {
-        for (const std::size_t rank : ranks) {
-            if (rank >= ports.size())
-                return false;
-            const Attachment at = attachment(map_, ports[rank]);
+    /// The host's ports of the job's rails, if it has all that most of the job's hosts have.
+    bool take(const std::vector<RailPort> &ports, const RailsOfTheJob &rails, Candidate &out) const {
+        std::set<unsigned> missing = rails.required;
+        for (const RailPort &one : ports) {
+            if (!rails.all.contains(one.rail))
+                continue;
+            const Attachment at = attachment(map_, one.endpoint);
             if (at.node == no_node)
-                return false;
+                continue;
             if (out.ports.empty()) {
                 out.leaf = at.node;
                 out.leaf_port = at.port;
             }
-            out.ports.push_back(ports[rank]);
+            out.ports.push_back(one.endpoint);
+            missing.erase(one.rail);
         }
-        return !out.ports.empty();
+        return !out.ports.empty() && missing.empty();
     }
 
     const Map &map_;

@@ -61,8 +61,8 @@ struct Participant {
 /// The worst sender's loads: each participant to all others of its rail. `links` has every link that they use.
 ShapeLoad one_to_many(const RouteMatrix &routes, std::span<const Participant> participants, std::span<const LinkUse> links);
 /// The worst receiver's loads: all others of its rail to each participant, whose flows the counter has added up. They have
-/// one LID, which goes whole over one link of a group: spread evenly they are what they are.
-ShapeLoad many_to_one(const RouteMatrix &routes, std::span<const LinkUse> links);
+/// one LID, which goes whole over one link of a group: the ideal is the fastest link of that group.
+ShapeLoad many_to_one(const RouteMatrix &routes, std::span<const Participant> participants, std::span<const LinkUse> links);
 /// Over `bisections` random halves, seeded; rails apart.
 std::optional<EffectiveBisection> effective_bisection(const RouteMatrix &routes, std::span<const Participant> participants,
                                                       unsigned bisections, unsigned seed);

@@ -77,7 +77,9 @@ struct Query {
     double rate_per_node_gib_s = 0;
     PayloadCeilings ceilings;
     double flat_ceiling_gib_s = 0; ///< --payload-ceiling: the same for every link; 0: the table
-    bool rails_apart = true; ///< inside the job never between two rails; off: every LID talks to every other
+    /// Inside the job never between two rails; off: every LID talks to every other of its subnet, and subnets take the
+    /// place of rails.
+    bool rails_apart = true;
     bool want_sources = true;      ///< fill GroupPort::sources; costs memory by groups x job when the job is the fabric
     bool want_lids = true;         ///< fill GroupPort::lids; likewise
     bool want_shapes = false;      ///< fill Routes::shapes and effective_bisection
@@ -111,6 +113,14 @@ struct EffectiveBisection {
     unsigned seed = 0;
 };
 
+/// The link that sets a job's imbalance.
+struct ImbalanceLink {
+    std::uint32_t node = no_node; ///< sending switch
+    std::uint8_t port = 0;
+    double flows = 0;
+    double even = 0; ///< flows it would have, were everything spread evenly: flows / even is the imbalance
+};
+
 struct Routes {
     std::vector<Group> groups; ///< worst first: by imbalance, then flows
     /// Of the job: its busiest link's flows by rate over what the busiest would carry were every group spread evenly, all
@@ -118,6 +128,7 @@ struct Routes {
     /// also measured against its own even share rounded up by a LID, as far as its group could do better; and where two
     /// LIDs meet on a link without alternative, by what others chose, that is chance and condemns no job.
     double imbalance = 1;
+    std::optional<ImbalanceLink> imbalance_link; ///< absent where the imbalance is 1
     int worst = -1;       ///< index into groups; -1: no group (no inter-switch link on the way)
     Ceiling ceiling;
     std::vector<Unreachable> unreachable;
@@ -165,6 +176,9 @@ inline constexpr std::size_t list_limit = 4096;
 /// The rail of each endpoint: hosts of several ports have one rail for each. By the card's name and port, so that a host
 /// lacking one keeps the numbers of the others; where names do not tell, by order. All 0 where no host has two ports.
 std::vector<unsigned> rails_of(const Map &map, const std::vector<Endpoint> &endpoints);
+/// What the cards of each rail are called, by rail: "mlx5_0", "mlx5_0:2" where cards have several ports; several names
+/// where hosts call them differently, sorted. Empty where there is one rail.
+std::vector<std::vector<std::string>> rail_names(const Map &map, const std::vector<Endpoint> &endpoints);
 
 /// Routes::shapes over the job's endpoints alone; services take no part. Pure.
 Shapes shape_loads(const LftView &lfts, const Query &query);

@@ -148,15 +148,17 @@ ShapeLoad one_to_many(const RouteMatrix &routes, std::span<const Participant> pa
     return out;
 }
 
-ShapeLoad many_to_one(const RouteMatrix &routes, std::span<const LinkUse> links) {
+ShapeLoad many_to_one(const RouteMatrix &routes, std::span<const Participant> participants, std::span<const LinkUse> links) {
     const SwitchGraph &graph = routes.graph();
     ShapeLoad out;
     double worst = 0;
+    LinkUse worst_link{};
     const auto offer = [&](const LinkUse &link, std::uint32_t flows) {
         const double weighted = flows / graph.rate(link.at, link.port);
         if (weighted <= worst)
             return;
         worst = weighted;
+        worst_link = link;
         out.max_link_flows = out.ideal = flows;
         out.node = graph.node(link.at);
         out.port = link.port;
@@ -176,6 +178,18 @@ ShapeLoad many_to_one(const RouteMatrix &routes, std::span<const LinkUse> links)
                 most = std::max<std::uint32_t>(most, flows[column]);
         offer(link, most);
     }
+    if (out.node == no_node)
+        return out;
+    // A LID goes whole over one link: the best that its group has is its fastest.
+    double fastest = 0;
+    for (const Participant &to : participants)
+        if (const std::uint32_t column = to.destination->column;
+            routes.counter().ports(worst_link.at)[column] == out.port &&
+            routes.counter().flows(worst_link.at)[column] == out.max_link_flows)
+            for (const double rate : rates_of(graph, worst_link.at, routes.counter().sets(worst_link.at)[routes.counter().set(worst_link.at, to.destination->target)]))
+                fastest = std::max(fastest, rate);
+    out.factor = std::max(1.0, fastest / graph.rate(worst_link.at, out.port));
+    out.ideal = out.max_link_flows / out.factor;
     return out;
 }
 

@@ -69,6 +69,8 @@ public:
             known_ = true;
         if (said.starts_with("OpenSM ") && arrow != std::string_view::npos)
             restart();
+        else if (constexpr std::string_view bound = "binding to port GUID 0x"; has(said, bound))
+            log_.port_guid = Cursor(said.substr(said.find(bound) + bound.size())).take_number(16).value_or(0);
         else if (said.starts_with("Entering ") && said.ends_with(" state"))
             log_.state = word_before(said, said.size() - 6);
         else
@@ -96,6 +98,7 @@ private:
         log_.used.clear();
         log_.when.clear();
         log_.no_engine = log_.updn_without_roots = log_.ftree_with_lmc = false;
+        log_.updn_roots_given = log_.updn_roots_guessed = false;
     }
 
     void fail(std::string engine, std::string_view text) {
@@ -129,6 +132,13 @@ private:
             begin();
             log_.updn_without_roots = true;
             keep(said);
+        } else if (has(said, "Fetching root nodes from file")) {
+            begin();
+            log_.updn_roots_given = true;
+        } else if (has(said, "cannot parse root guids file") || has(said, "all switches to collect Min Hop info")) {
+            begin();
+            log_.updn_roots_guessed = true;
+            log_.updn_roots_given = false;
         } else if (has(said, "LMC > 0 is not supported by fat-tree")) {
             begin();
             log_.ftree_with_lmc = true;
@@ -163,6 +173,11 @@ private:
 };
 
 } // namespace
+
+bool is_of_another_fabric(const SmLog &log, const Map &map) {
+    return log.port_guid != 0 && !map.image().port_guids.empty() && map.by_port_guid(log.port_guid, nullptr) == no_node &&
+           map.by_guid(log.port_guid) == no_node;
+}
 
 Result<SmLog> parse_sm_log(std::string_view text, const std::string &name) {
     SmLog log;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace fabric_check::fabric {
 
@@ -10,20 +11,35 @@ namespace {
 
 constexpr unsigned no_tier = 0xffffffff;
 
+/// The switches with hosts, but for those of them that link more than half of the others: a server at a spine makes no
+/// leaf of it. Where most of them do, as in a group that links all with all, they are all leaves.
+std::vector<std::uint32_t> leaves_of(const Map &map) {
+    std::vector<std::uint32_t> out, spines;
+    for (std::uint32_t n = 0; n < map.nodes().size(); ++n) {
+        const auto &ports = map.nodes()[n].ports;
+        if (map.is_switch(n) && std::any_of(ports.begin(), ports.end(), [&map](const auto &port) {
+                return port.peer < map.nodes().size() && map.nodes()[port.peer].kind == NodeKind::host;
+            }))
+            out.push_back(n);
+    }
+    for (const std::uint32_t n : out) {
+        std::set<std::uint32_t> beside;
+        for (const MapPort port : map.nodes()[n].ports)
+            if (port.peer != n && std::binary_search(out.begin(), out.end(), port.peer))
+                beside.insert(port.peer);
+        if (2 * beside.size() > out.size() - 1)
+            spines.push_back(n);
+    }
+    if (2 * spines.size() < out.size())
+        std::erase_if(out, [&spines](std::uint32_t n) { return std::binary_search(spines.begin(), spines.end(), n); });
+    return out;
+}
+
 std::vector<unsigned> distances_to_hosts(const Map &map) {
     std::vector<unsigned> tier(map.nodes().size(), no_tier);
-    std::vector<std::uint32_t> queue;
-    for (std::uint32_t n = 0; n < map.nodes().size(); ++n) {
-        if (!map.is_switch(n))
-            continue;
-        const auto &ports = map.nodes()[n].ports;
-        if (std::any_of(ports.begin(), ports.end(), [&map](const auto &port) {
-                return port.peer < map.nodes().size() && map.nodes()[port.peer].kind == NodeKind::host;
-            })) {
-            tier[n] = 0;
-            queue.push_back(n);
-        }
-    }
+    std::vector<std::uint32_t> queue = leaves_of(map);
+    for (const std::uint32_t n : queue)
+        tier[n] = 0;
     for (std::size_t i = 0; i < queue.size(); ++i)
         for (const MapPort port : map.nodes()[queue[i]].ports)
             if (map.is_switch(port.peer) && tier[port.peer] == no_tier) {

@@ -47,6 +47,17 @@ TEST(Identities, PortsWithoutALidShareNothing) {
     EXPECT_THAT(checked(b.map), IsEmpty());
 }
 
+TEST(Identities, TwoSubnetsHaveLidsOfTheirOwn) {
+    Builder b;
+    for (unsigned subnet = 0; subnet < 2; ++subnet) {
+        const auto leaf = b.add_switch(fmt::format("leaf{}", subnet), 4, 1);
+        b.attach(b.add_host(fmt::format("node01 mlx5_{}", subnet), 5), leaf, 1);
+        b.attach(b.add_host(fmt::format("node02 mlx5_{}", subnet), std::uint16_t(6 - subnet)), leaf, 2);
+    }
+    EXPECT_THAT(checked(b.map), ElementsAre("LID 5: claimed by node01/mlx5_1:1 and node02/mlx5_1:1; the first keeps it"))
+        << "in the second subnet both have it";
+}
+
 TEST(Identities, AnotherPortsLidWithinAnLmcRangeIsNamed) {
     Builder b;
     const auto first = b.add_host("node01 mlx5_0", 16);

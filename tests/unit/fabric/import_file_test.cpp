@@ -88,10 +88,18 @@ TEST_F(ImportFile, ATopologyAloneIsAMapThatSaysItHasNoRoutes) {
     EXPECT_THAT(problems(*map), ::testing::ElementsAre(HasSubstr("tables: no forwarding tables were given")));
 }
 
-TEST_F(ImportFile, TablesOfAnotherFabricLeaveAMapThatSaysSo) {
-    const auto map = import_fabric({topology, write("t", "Unicast lids [0-1] of switch Lid 900 guid 0xdead (x):\n0x0001 001\n")});
+TEST_F(ImportFile, TablesOfAnotherFabricAloneMakeNoMap) {
+    const auto foreign = write("t", "Unicast lids [0-1] of switch Lid 900 guid 0xdead (x):\n0x0001 001\n");
+    const auto map = import_fabric({topology, foreign});
+    ASSERT_FALSE(map);
+    EXPECT_EQ(map.error().code, Errc::malformed);
+    EXPECT_THAT(map.error().message, HasSubstr("t: not one forwarding table of the fabric in " + topology + ": these files do not belong together"));
+}
+
+TEST_F(ImportFile, TablesOfAnotherFabricBesideTheRightOnesAreNamed) {
+    const auto foreign = write("t", "Unicast lids [0-1] of switch Lid 900 guid 0xdead (x):\n0x0001 001\n");
+    const auto map = import_fabric({topology, foreign, tables});
     ASSERT_TRUE(map);
-    EXPECT_EQ(problems(*map).front(), "tables: none of the forwarding tables is of this topology: the map has links, but no routes");
     EXPECT_THAT(problems(*map), Contains(HasSubstr("t:1: the table of 0x000000000000dead (LID 900), which is no switch")));
 }
 

@@ -189,8 +189,8 @@ TEST(ImportTopology, APortWithTwoNeighboursKeepsTheFirst) {
 }
 
 TEST(ImportTopology, OneLidOfTwoNodesIsNamed) {
-    const MapDraft map = imported("Switch 4 \"S-b1\" # \"x\" base port 0 lid 7 lmc 0\n"
-                             "Switch 4 \"S-b2\" # \"y\" base port 0 lid 7 lmc 0\n");
+    const MapDraft map = imported("Switch 4 \"S-b1\" # \"x\" base port 0 lid 7 lmc 0\n[1] \"S-b2\"[1] # \"y\" lid 7 4xHDR\n"
+                             "Switch 4 \"S-b2\" # \"y\" base port 0 lid 7 lmc 0\n[1] \"S-b1\"[1] # \"x\" lid 7 4xHDR\n");
     EXPECT_THAT(problems(map), ElementsAre("LID 7: claimed by x and y; the first keeps it"));
     EXPECT_EQ(map.by_lid(7), 0U);
 }
@@ -236,6 +236,14 @@ TEST(ImportTopology, ImpossiblePortsAndLidsAreNamed) {
 TEST(ImportTopology, APortBeforeAnyHeadIsNamed) {
     const MapDraft map = imported("[1] \"S-b1\"[1] # \"x\" lid 1 4xHDR\n" + two_nodes);
     EXPECT_THAT(problems(map), ElementsAre("topo:1: a port before any node's head"));
+}
+
+TEST(ImportTopology, TablesInTheSameFileAreNamedOnceAndNotRead) {
+    const MapDraft map = imported(two_nodes + "Unicast lids [0x0-0x3] of switch Lid 1 guid 0x00000000000000b1 (x):\n"
+                                              "  Lid  Out   Destination\n       Port     Info \n0x0001 000 : (x)\n0x0002 001 : (y)\n");
+    expect_two_nodes(map);
+    ASSERT_EQ(problems(map).size(), 1U);
+    EXPECT_THAT(problems(map)[0], ::testing::EndsWith("forwarding tables begin here and are not read: give them as a file of their own"));
 }
 
 TEST(ImportTopology, ManyProblemsAreCountedNotListed) {

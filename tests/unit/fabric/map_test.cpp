@@ -41,7 +41,10 @@ TEST(HostName, AFactoryTextNamesNoHost) {
 TEST(ClassifyAdapter, AggregationNodesAndGatewaysAreNoHosts) {
     EXPECT_EQ(classify_adapter("Mellanox Technologies Aggregation Node"), NodeKind::other);
     EXPECT_EQ(classify_adapter("skyway01 Gateway"), NodeKind::other);
+    EXPECT_EQ(classify_adapter("bx01 BridgeX gateway, port 1"), NodeKind::other);
     EXPECT_EQ(classify_adapter("node01 mlx5_0"), NodeKind::host);
+    EXPECT_EQ(classify_adapter("nfs-gateway07 mlx5_0"), NodeKind::host);
+    EXPECT_EQ(classify_adapter("gateway HCA-1"), NodeKind::host);
 }
 
 TEST(MapIndex, FindsBaseLidsAndLmcRanges) {

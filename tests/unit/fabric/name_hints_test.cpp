@@ -58,6 +58,13 @@ TEST(NameHints, ASwitchIsSaidToBeOne) {
     EXPECT_EQ(why({"node001"}, "MF0;leaf03:MQM9700/U1"), "is a switch, not a host");
 }
 
+TEST(NameHints, ARouterOrGatewayIsSaidToBeOne) {
+    Builder b;
+    b.map.nodes[b.add_host("gw01 Gateway", 17)].kind = NodeKind::other;
+    b.map.index();
+    EXPECT_EQ(NameHints(Map(b.map)).why_absent("gw01"), "is a router, gateway or aggregation node, not a host");
+}
+
 TEST(NameHints, ACardsGuidLeadsToItsHostOrItsLid) {
     EXPECT_EQ(why({"node001"}, "0x0000000000000a01"), "is a card of node001: name the host");
     Builder b;

@@ -79,6 +79,35 @@ TEST(Rails, GoByOrderWhereTheCardsHaveNoNames) {
         node.description = node.description.substr(0, node.description.find(' '));
     EXPECT_THAT(rails_of(fabric.map, fabric.query.job), ElementsAre(0, 1, 0, 1, 0, 1, 0, 1));
 }
+TEST(Rails, AreTheSameWhereHostsNameTheirCardsDifferently) {
+    TwoRails fabric;
+    for (DraftNode &node : fabric.map.nodes)
+        if (node.description.starts_with("node2 ") || node.description.starts_with("node3 "))
+            node.description = node.description.substr(0, 6) + (node.description.back() == '0' ? "HCA-1" : "HCA-5");
+    EXPECT_THAT(rails_of(fabric.map, fabric.query.job), ElementsAre(0, 1, 0, 1, 0, 1, 0, 1));
+    EXPECT_THAT(rail_names(fabric.map, fabric.query.job),
+                ElementsAre(ElementsAre("HCA-1", "mlx5_0"), ElementsAre("HCA-5", "mlx5_1")));
+}
+TEST(Rails, KeepTheirNumbersThroughHostsThatLackOneEach) {
+    TwoRails fabric;
+    // node0 has only its first card, node1 only its second: they are joined by what the others have.
+    std::vector<Endpoint> some(fabric.query.job.begin() + 2, fabric.query.job.end());
+    some.erase(some.begin());
+    some.insert(some.begin(), fabric.query.job[0]);
+    EXPECT_THAT(rails_of(fabric.map, some), ElementsAre(0, 1, 0, 1, 0, 1));
+}
+TEST(Rails, AreNamedWithThePortWhereCardsHaveSeveral) {
+    TwoRails fabric;
+    fabric.map.nodes[fabric.query.job[1].node].ports.resize(3);
+    for (Endpoint &one : fabric.query.job)
+        one.port = one.node == fabric.query.job[1].node ? 2 : 1;
+    EXPECT_THAT(rail_names(fabric.map, {fabric.query.job[0], fabric.query.job[1]}),
+                ElementsAre(ElementsAre("mlx5_0:1"), ElementsAre("mlx5_1:2")));
+}
+TEST(Rails, HaveNoNamesWhereThereIsOne) {
+    const TwoRails fabric;
+    EXPECT_THAT(rail_names(fabric.map, {fabric.query.job[0], fabric.query.job[2]}), ElementsAre());
+}
 TEST(Rails, AreOneWhereNoHostHasTwoPorts) {
     TwoRails fabric;
     std::vector<Endpoint> one{fabric.query.job[0], fabric.query.job[3]};
@@ -148,6 +177,20 @@ TEST(Rails, TwoSubnetsMayHaveTheSameLids) {
     const Routes routes = analyse(LftView(map), query);
     EXPECT_TRUE(routes.unreachable.empty());
     EXPECT_EQ(routes.groups.size(), 4U) << "each rail both ways";
+}
+
+TEST(Rails, OfAWholeFabricEachSubnetTalksWithinItself) {
+    const Map map = two_subnets();
+    Query query;
+    query.job = all_host_endpoints(map);
+    query.rails_apart = false;
+    const Routes routes = analyse(LftView(map), query);
+    EXPECT_TRUE(routes.unreachable.empty());
+    std::set<std::pair<std::string, unsigned>> subnets;
+    for (const Group &group : routes.groups)
+        subnets.emplace(map.display_name(group.node), group.rail);
+    EXPECT_THAT(subnets, ::testing::UnorderedElementsAre(std::pair("a", 0U), std::pair("c", 0U), std::pair("other_a", 1U),
+                                                         std::pair("other_c", 1U)));
 }
 
 TEST(Rails, AServiceTalksToTheRailOfItsOwnSubnet) {

@@ -215,8 +215,15 @@ TEST_F(Collapsed, WhatIsTooLargeIsNotEvaluatedAndSaysSo) {
 
 TEST_F(Collapsed, LessWorkMeansFewerDraws) {
     RemedyOptions options;
-    options.work = 20 * 60;
+    // 20 entries are on the way, and a group counts as 100.
+    options.work = (20 + 100 * now().groups.size() + 1) * 60;
     EXPECT_EQ(evaluate(options).scatter.by_lot.runs, 30U) << "each draw in two ways";
+}
+
+TEST_F(Collapsed, FewerDrawsThanTheFewestAreNone) {
+    RemedyOptions options;
+    options.work = (20 + 100 * now().groups.size() + 1) * 2 * (fewest_tries - 1);
+    EXPECT_THAT(evaluate(options).scatter.not_evaluated, HasSubstr("too large a question"));
 }
 
 TEST_F(Collapsed, WithoutALinkBetweenSwitchesThereIsNothingToDo) {
@@ -284,6 +291,48 @@ TEST(OtherNodesOfTwoRails, SetsTakeTheSamePortsOfEachHost) {
     ASSERT_EQ(nodes.not_evaluated, "");
     EXPECT_EQ(nodes.nodes.size(), 2U);
     EXPECT_EQ(nodes.all.runs, nodes.tried);
+}
+
+/// Two leaves with four links between them, eight hosts on each with two cards; the first host lacks its first card, and
+/// everybody else's second goes by one link.
+struct FirstLacksACard {
+    FirstLacksACard() {
+        const auto a = b.add_switch("A", 40, 100), z = b.add_switch("Z", 40, 101);
+        for (unsigned i = 0; i < 4; ++i)
+            b.link(a, 30 + i, z, 30 + i);
+        for (unsigned h = 0; h < 16; ++h)
+            for (unsigned card = h == 0 ? 1 : 0; card < 2; ++card) {
+                const auto lid = std::uint16_t(1 + 2 * h + card);
+                b.attach(b.add_host(fmt::format("n{:02} mlx5_{}", h, card), lid), h < 8 ? a : z, 1 + 2 * (h % 8) + card);
+                b.route(h < 8 ? z : a, lid, card == 0 ? 30 + h % 4 : 33);
+            }
+        b.map.index();
+    }
+    Query job() const {
+        std::vector<std::string> missing;
+        Query query;
+        query.job = endpoints_by_name(Map(b.map), {"n00", "n01", "n02", "n08", "n09", "n10"}, missing);
+        return query;
+    }
+    ft::Builder b;
+};
+
+TEST(OtherNodes, AreJudgedByAllRailsThoughTheFirstHostLacksOne) {
+    const FirstLacksACard fabric;
+    const Map map(fabric.b.map);
+    const OtherNodes nodes = try_other_nodes(map, fabric.job(), 1, {});
+    ASSERT_EQ(nodes.not_evaluated, "");
+    std::vector<std::string> missing;
+    Query again;
+    again.job = endpoints_by_name(map, nodes.nodes, missing);
+    EXPECT_DOUBLE_EQ(analyse(LftView(map), again).imbalance, nodes.then.imbalance);
+}
+
+TEST(OtherNodes, AnExtraCardOfOneHostIsNotAskedOfOthers) {
+    FirstLacksACard fabric;
+    fabric.b.attach(fabric.b.add_host("n01 mlx5_2", 60), 0, 25);
+    fabric.b.map.index();
+    EXPECT_EQ(try_other_nodes(Map(fabric.b.map), fabric.job(), 1, {}).not_evaluated, "");
 }
 
 } // namespace

@@ -187,5 +187,42 @@ TEST(Analyse, CountsLidsWithoutListingThem) {
     EXPECT_GT(routes.groups[0].lids, 0U);
 }
 
+TEST(Shapes, ManyToOneOnANarrowLinkIsMeasuredAgainstTheFastestOfItsGroup) {
+    MapDraft map = testing::two_switches(testing::collapsed());
+    for (const auto &[n, p] : {std::pair(0U, 13U), std::pair(1U, 25U)}) // the link by which half of the clients get theirs
+        map.nodes[n].ports[p].rate = testing::rate_of(1, "HDR", 50);
+    const Query query = testing::clients_and_servers(map);
+    Query inside;
+    inside.job = query.job;
+    inside.job.insert(inside.job.end(), query.services.begin(), query.services.end());
+    const Shapes shapes = shape_loads(LftView(Map(map)), inside);
+    EXPECT_EQ(shapes.many_to_one.max_link_flows, 12) << "the clients to a server by A13";
+    EXPECT_EQ(shapes.many_to_one.ideal, 3);
+    EXPECT_EQ(shapes.many_to_one.factor, 4);
+}
+
+TEST(JobImbalance, CountsOnlyWhatArrives) {
+    // Sixteen hosts behind one link that no table reaches add nothing to what an even spread would carry there.
+    const auto fabric = [](bool with_dead) {
+        testing::Builder b;
+        const auto a = b.add_switch("A", 40, 100), z = b.add_switch("Z", 40, 101), c = b.add_switch("C", 40, 102);
+        for (unsigned i = 0; i < 4; ++i)
+            b.link(a, 30 + i, z, 30 + i);
+        b.link(z, 39, c, 39);
+        for (unsigned h = 0; h < 8; ++h) {
+            b.attach(b.add_host(fmt::format("n{}", h), std::uint16_t(1 + h)), h < 4 ? a : z, 1 + h);
+            b.route(h < 4 ? z : a, 1 + h, 30);
+        }
+        for (unsigned h = 0; with_dead && h < 16; ++h)
+            b.attach(b.add_host(fmt::format("dead{}", h), std::uint16_t(20 + h)), c, 1 + h);
+        b.map.index();
+        Query query;
+        query.job = all_host_endpoints(Map(b.map));
+        return analyse(LftView(Map(b.map)), query).imbalance;
+    };
+    EXPECT_EQ(fabric(false), 4);
+    EXPECT_EQ(fabric(true), 4);
+}
+
 } // namespace
 } // namespace fabric_check::fabric

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "fabric/fabrics.hpp"
 #include "fabric/sm_log.hpp"
 
 #include <gmock/gmock.h>
@@ -77,6 +78,21 @@ TEST(SmLog, UpdnWithoutRootsIsFlagged) {
     EXPECT_EQ(log->failed.at(0).engine, "updn");
 }
 
+TEST(SmLog, WhereUpdnGotItsRootsIsToldAsFarAsTheLogTells) {
+    const std::string updn = "ucast_mgr_route: updn tables configured on all switches";
+    const std::string file = "updn_lid_matrices: UPDN - Fetching root nodes from file '/etc/opensm/root_guid.conf'";
+    const std::string guess = "updn_find_root_nodes_by_min_hop: Passing through all switches to collect Min Hop info";
+    const auto of = [](const std::vector<std::string> &said) {
+        const auto log = *parse_sm_log(log_of(said), "log");
+        return std::pair(log.updn_roots_given, log.updn_roots_guessed);
+    };
+    EXPECT_EQ(of({updn}), std::pair(false, false));
+    EXPECT_EQ(of({file, updn}), std::pair(true, false));
+    EXPECT_EQ(of({guess, updn}), std::pair(false, true));
+    EXPECT_EQ(of({file, "updn_lid_matrices: ERR AA02: cannot parse root guids file 'x'", guess, updn}), std::pair(false, true));
+    EXPECT_EQ(of({guess, updn, minhop}), std::pair(false, false)) << "of the last routing";
+}
+
 TEST(SmLog, FtreeAgainstLmcIsFlagged) {
     const auto log = parse_sm_log(log_of({"construct_fabric: LMC > 0 is not supported by fat-tree routing."}) +
                                       "Falling back to default routing\n" + log_of({fails}),
@@ -113,6 +129,20 @@ TEST(SmLog, CarriageReturnsAndControlBytesAreHarmless) {
     const auto log = parse_sm_log("Jan 1 [1] 0x01 -> ucast_mgr_route: f\x1b[31m: cannot build fwd tables\r\n", "log");
     ASSERT_TRUE(log);
     EXPECT_EQ(log->failed.at(0).engine, "f\\x1b[31m");
+}
+
+TEST(SmLog, TheManagersPortTellsWhetherTheLogIsOfThisFabric) {
+    const Map map(testing::two_switches(testing::even()));
+    const auto of = [](const std::string &guid) {
+        return *parse_sm_log(log_of({"osm_vendor_bind: Mgmt class 0x81 binding to port GUID " + guid, minhop}), "log");
+    };
+    const std::uint64_t known = map.image().port_guids[0].guid;
+    EXPECT_EQ(of(guid_text(known)).port_guid, known);
+    EXPECT_FALSE(is_of_another_fabric(of(guid_text(known)), map));
+    EXPECT_FALSE(is_of_another_fabric(of(guid_text(map.nodes()[0].guid)), map)) << "a manager on a switch";
+    EXPECT_TRUE(is_of_another_fabric(of("0x5ca1ab1e"), map));
+    EXPECT_FALSE(is_of_another_fabric(of("0xzz"), map)) << "nothing is known of it";
+    EXPECT_FALSE(is_of_another_fabric(*parse_sm_log(log_of({minhop}), "log"), map));
 }
 
 TEST(SmLog, ALogOfAnotherStateThanMasterIsKnownByIt) {

@@ -72,6 +72,36 @@ TEST(Tiers, AnAggregationNodeIsNoHost) {
     EXPECT_EQ(tiers[0].uplinks.size(), 3U) << "the spine with it is no leaf";
 }
 
+TEST(Tiers, AServerAtASpineMakesNoLeafOfIt) {
+    MapDraft map = three_leaves(-1);
+    ft::Builder b;
+    b.map = std::move(map);
+    b.attach(b.add_host("io1", 9), 3, 7);
+    b.map.index();
+    const auto tiers = tiers_of(b.map);
+    ASSERT_EQ(tiers.size(), 1U);
+    EXPECT_EQ(tiers[0].uplinks.size(), 3U);
+    EXPECT_EQ(tiers[0].fewest(), 2U);
+    EXPECT_TRUE(tiers[0].uniform());
+}
+
+TEST(Tiers, AGroupThatLinksAllWithAllHasLeavesOnly) {
+    ft::Builder b;
+    std::vector<std::uint32_t> all;
+    for (unsigned i = 0; i < 4; ++i) {
+        all.push_back(b.add_switch(fmt::format("S{}", i), 8, std::uint16_t(50 + i)));
+        b.attach(b.add_host(fmt::format("n{}", i), std::uint16_t(1 + i)), all[i], 8);
+    }
+    for (unsigned i = 0; i < 4; ++i)
+        for (unsigned j = i + 1; j < 4; ++j)
+            b.link(all[i], j, all[j], i + 1);
+    b.map.index();
+    const auto tiers = tiers_of(b.map);
+    ASSERT_EQ(tiers.size(), 1U);
+    EXPECT_EQ(tiers[0].uplinks.size(), 4U);
+    EXPECT_EQ(tiers[0].usual(), 3U);
+}
+
 TEST(Tiers, AnEmptyMapHasNone) { EXPECT_TRUE(tiers_of(Map()).empty()); }
 
 } // namespace
