@@ -31,11 +31,13 @@ void add_mid(CLI::App &app, Context &context);
 
 /// Human text may be coloured on this stream: a terminal, and NO_COLOR not set.
 bool use_colour(int fd);
-/// Prints "fabric-check: MESSAGE" on stderr and returns the code.
+/// Prints "fabric-check: MESSAGE" on stderr, one line unless that is a terminal, and returns the code.
 int fail(int exit_code, const std::string &message);
 /// What is wrong with a command line that does not parse, on stderr: the word, what is valid, which --help tells more.
 /// Returns exit_status::usage.
 int fail_usage(const CLI::App &app, const CLI::ParseError &error);
+/// --help within the terminal's width, of this and of subcommands added later.
+void wrap_help(CLI::App &app);
 /// Names of the subcommands right below, as "build, import, show".
 std::string subcommand_names(const CLI::App &app);
 

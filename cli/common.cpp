@@ -2,6 +2,8 @@
 #include "base/text.hpp"
 #include "command.hpp"
 #include "record/spool.hpp"
+#include "report/report.hpp"
+#include "report/report_words.hpp"
 
 #include <charconv>
 #include <cmath>
@@ -18,7 +20,10 @@ bool use_colour(int fd) {
 }
 
 int fail(int exit_code, const std::string &message) {
-    std::fprintf(stderr, "fabric-check: %s\n", message.c_str());
+    const std::string line = "fabric-check: " + message;
+    // Whoever reads it from a log, or searches it, wants one line.
+    const std::string shown = ::isatty(STDERR_FILENO) == 1 ? wrapped(line, text_columns(STDERR_FILENO), "", "  ") : line + "\n";
+    std::fputs(shown.c_str(), stderr);
     return exit_code;
 }
 
@@ -37,10 +42,10 @@ CLI::Validator positive_number() {
     return {[](std::string &text) -> std::string {
                 double value = 0;
                 const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-                if (error == std::errc() && end == text.data() + text.size() && std::isfinite(value) && value > 0) {
+                if (error == std::errc() && end == text.data() + text.size() && value > 0 && value <= 1e9) {
                     return {};
                 }
-                return "'" + printable(text) + "' is no number above 0; valid: 22.6, 100";
+                return "'" + printable(text) + "' is no number above 0 and up to 1e9; valid: 22.6, 100";
             },
             "", "positive number"};
 }

@@ -9,6 +9,7 @@ namespace {
 
 int run(int argc, char **argv) {
     CLI::App app{"Was the fabric the reason? Fabric verdicts for Slurm jobs.", "fabric-check"};
+    fabric_check::cli::wrap_help(app);
     app.set_version_flag("--version", "fabric-check " FABRIC_CHECK_VERSION);
     app.require_subcommand(1);
     app.fallthrough(); // --json and its like are taken before and after the subcommand
@@ -28,7 +29,8 @@ int run(int argc, char **argv) {
     fabric_check::cli::add_mid(app, context);
     fabric_check::cli::add_help(app, context);
     app.footer(
-        "Exit codes: 0 done or clean, 1 a finding, 2 usage or configuration, 3 no answer, 4 the environment failed.");
+        "Exit codes: 0 done or clean, 1 a finding, 2 usage or configuration, 3 no answer, 4 the environment failed.\n"
+        "Text that goes to no terminal is as wide as COLUMNS in the environment says (40 to 500), or 98.");
 
     try {
         app.parse(argc, argv);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/clock.hpp"
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "command.hpp"
 #include "config/config.hpp"
 #include "fabric/discover.hpp"
@@ -14,9 +15,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <string>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -103,7 +106,17 @@ int save_and_show(const fabric::MapDraft &draft, const std::string &file, const 
     return show(*map, file, context.json);
 }
 
+/// A map is no text for a pipe, and a file of that name is a slip.
+Status check_output(const char *command, const std::string &output) {
+    return output != "-" ? Status()
+                         : Error{Errc::usage, fmt::format("{}: -o - would not be standard output: name a file (./- for one of "
+                                                          "that name)",
+                                                          command)};
+}
+
 int build(const Context &context, const std::string &output) {
+    if (const Status named = check_output("map build", output); !named)
+        return fail(exit_status::usage, named.error().message);
     const auto config = find_config(context.config_file);
     if (!config)
         return fail(exit_code(config.error().code), config.error().message);
@@ -172,6 +185,9 @@ Destination destination_of(const Context &context, const std::string &output) {
 }
 
 int import(const Context &context, const std::vector<std::string> &files, const std::string &output) {
+    if (const Status named = check_output("map import", output); !named) {
+        return fail(exit_status::usage, named.error().message);
+    }
     const Destination to = destination_of(context, output);
     for (const std::string &input : files) {
         if (!to.file.empty() && same_file(input, to.file)) {
@@ -183,7 +199,7 @@ int import(const Context &context, const std::vector<std::string> &files, const 
         return fabric::import_fabric(files);
     }();
     // What is wrong with the files comes first: it stays wrong wherever the map goes.
-    const int failed = map ? exit_status::done : fail(exit_status::usage, map.error().message);
+    int failed = map ? exit_status::done : fail(exit_status::usage, map.error().message);
     if (!to.wrong.empty()) {
         const int nowhere = fail(to.exit_code, to.wrong);
         return failed != exit_status::done ? failed : nowhere;

@@ -19,6 +19,7 @@
 #include "report/odd_json.hpp"
 #include "report/remedies_report.hpp"
 #include "report/report.hpp"
+#include "report/routes_notes.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -26,6 +27,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <unistd.h>
 
 namespace fabric_check::cli {
@@ -134,6 +136,7 @@ Result<std::vector<Endpoint>> endpoints_of(const Map &map, const std::string &ho
     std::vector<std::string> missing;
     auto out = endpoints_by_name(map, *names, missing);
     missing = with_hints(map, *names, std::move(missing));
+    missing = fold_reasons(missing);
     if (absent != nullptr) {
         *absent = std::move(missing);
     } else if (!missing.empty()) {
@@ -206,7 +209,12 @@ Result<std::vector<Versus>> ask_others(const Map &map, const Options &options, c
             return named(other.error());
         }
         const Routes then = analyse(LftView(*other), query);
-        out.push_back({file, figures_of(*other, then), {}, differing_entries(map, *other, lids), other->problems()});
+        std::set<std::uint16_t> lost;
+        for (const Unreachable &each : then.unreachable) {
+            lost.insert(each.lid);
+        }
+        out.push_back(
+            {file, figures_of(*other, then), {}, differing_entries(map, *other, lids), other->problems(), lost.size()});
         if (now.worst >= 0) {
             out.back().group = figures_of_same(*other, then, query, now.groups[static_cast<std::size_t>(now.worst)]);
         }
@@ -282,8 +290,16 @@ int run(const Context &context, const Options &options) {
     if (!map) {
         return fail(exit_code(map.error().code), map.error().message);
     }
+    const std::string map_file = context.map_file.empty() ? SpoolLayout{config->spool}.map_file() : context.map_file;
+    if (without_tables(*map)) {
+        return fail(exit_status::no_answer, map_file + ": the map has no forwarding tables, so routes cannot be told; import it with "
+                                                       "the tables' file (fabric-check map import TOPOLOGY TABLES), or name that "
+                                                       "with --lfts");
+    }
     if (config->adaptive_routing != "auto") {
         map->assume_adaptive_routing(config->adaptive_routing == "on" ? AdaptiveRouting::on : AdaptiveRouting::off);
+    } else if (*log && (*log)->used.starts_with("ar_") && !is_of_another_fabric(**log, *map)) {
+        map->assume_adaptive_routing(AdaptiveRouting::on);
     }
     Query query = question(options, *config);
     auto job = job_of(*map, options, report);
@@ -315,14 +331,18 @@ int run(const Context &context, const Options &options) {
     if (!absent_services.empty()) {
         routes.warnings.push_back("services in the configuration: " + the_first(absent_services, "; "));
     }
+    for (std::string &warning : fewer_cards(*map, query.job)) {
+        routes.warnings.push_back(std::move(warning));
+    }
     for (const Problem &problem : map->problems()) {
         routes.warnings.push_back(problem.where + ": " + problem.reason);
     }
     // Whoever compares with a report, or reads JSON, wants all groups.
     nlohmann::ordered_json json = context.json || options.job ? routes_json(*map, routes, query)
                                                               : routes_json(*map, routes, query, -1, groups_for_text);
+    json["all_hosts"] = options.all_hosts;
     if (options.topology.empty()) {
-        json["map"]["file"] = context.map_file.empty() ? SpoolLayout{config->spool}.map_file() : context.map_file;
+        json["map"]["file"] = map_file;
         if (options.lfts.empty() && map->built_ns() > 0) {
             json["map"]["age_s"] = std::max<std::int64_t>(0, wall_ns() - map->built_ns()) / second_ns;
         }
@@ -334,7 +354,7 @@ int run(const Context &context, const Options &options) {
         if (!others) {
             return fail(exit_code(others.error().code), others.error().message);
         }
-        json["versus"] = versus_json(*others);
+        json["versus"] = versus_json(*map, *others);
     }
     if (options.remedies) {
         add_remedies(json, *map, query, routes, *log);
@@ -387,7 +407,7 @@ void add_routes(CLI::App &app, Context &context) {
                      "Tables of another engine, as --lfts takes them, to compare with; may be repeated")
         ->type_name("FILE");
     command->add_flag("--remedies", options->remedies,
-                      "What could be done: other nodes, routing order, scatter, more links, LMC; and what it may come from");
+                      "What could be done: other nodes, routing order, scatter, more links, LMC; what to try first, and what it may come from");
     command->add_option("--sm-log", options->sm_log, "Log of the subnet manager, for --remedies: did an engine fall back?")
         ->type_name("FILE");
     command->add_option("--rate-per-node", options->rate_per_node, "Predict the throughput when each node moves this, GiB/s")

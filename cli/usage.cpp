@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/text.hpp"
 #include "command.hpp"
+#include "report/report.hpp"
+#include "report/report_words.hpp"
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
+#include <string_view>
+#include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace fabric_check::cli {
@@ -25,6 +31,37 @@ std::string path_of(const CLI::App &app) {
     const CLI::App *parent = app.get_parent();
     return (parent != nullptr ? path_of(*parent) + " " : "") + app.get_name();
 }
+
+/// As CLI11 writes it, within the terminal's width: what follows a wide gap, as an option's description does, goes on below
+/// where it began.
+class Formatter : public CLI::Formatter {
+public:
+    std::string make_help(const CLI::App *app, std::string name, CLI::AppFormatMode mode) const override {
+        const std::string text = CLI::Formatter::make_help(app, std::move(name), mode);
+        if (mode != CLI::AppFormatMode::Normal) {
+            return text; // a part of another one's
+        }
+        const std::size_t columns = text_columns(STDOUT_FILENO);
+        std::string out;
+        for (const std::string_view line : split(text, '\n')) {
+            out += (line.size() <= columns ? std::string(line) : within(line, columns)) + "\n";
+        }
+        out.pop_back();
+        return out;
+    }
+
+private:
+    static std::string within(std::string_view line, std::size_t columns) {
+        const std::size_t word = std::min(line.find_first_not_of(' '), line.size());
+        const std::size_t gap = line.find("  ", word);
+        const std::size_t words = gap == std::string_view::npos ? word : line.find_first_not_of(' ', gap);
+        const std::size_t begin = words == std::string_view::npos || words > columns / 2 ? word : words;
+        std::string out = wrapped(std::string(line.substr(begin)), columns, std::string(line.substr(0, begin)),
+                                  std::string(begin == word ? word + 2 : begin, ' '));
+        out.pop_back();
+        return out;
+    }
+};
 
 std::string help_of(const CLI::App &app) {
     return app.get_formatter()->make_help(&app, path_of(app), CLI::AppFormatMode::Normal);
@@ -49,6 +86,8 @@ int help(const CLI::App &app, const std::vector<std::string> &words) {
 }
 
 } // namespace
+
+void wrap_help(CLI::App &app) { app.formatter(std::make_shared<Formatter>()); }
 
 std::string subcommand_names(const CLI::App &app) {
     std::string out;

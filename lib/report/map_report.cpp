@@ -12,7 +12,9 @@
 #include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <tuple>
+#include <unordered_set>
 
 namespace fabric_check {
 namespace {
@@ -53,17 +55,35 @@ private:
 };
 
 struct Counts {
-    std::size_t switches = 0, hosts = 0, others = 0, leaves = 0;
+    std::size_t switches = 0, cards = 0, others = 0, leaves = 0;
+    std::unordered_set<std::string_view> host_names; ///< they refer to the map
+    std::vector<std::uint64_t> nameless;             ///< cards whose description names no host, by GUID
+    std::map<std::string_view, std::size_t> other_kinds;
     Links host_links, other_links, switch_links;
 };
+
+/// What a node is that is no host and no switch, by the words of its description.
+std::string_view other_kind(std::string_view description) {
+    const auto says = [description](std::string_view word) { return description.find(word) != std::string_view::npos; };
+    return says("Aggregation Node")                 ? "SHARP aggregation nodes"
+           : says("Gateway") || says("gateway")     ? "gateways"
+           : says("Router") || says("router")       ? "routers"
+                                                    : "others";
+}
 
 Counts count(const fabric::Map &map) {
     Counts counts;
     for (std::uint32_t n = 0; n < map.nodes().size(); ++n) {
         const fabric::MapNode node = map.nodes()[n];
-        ++(node.kind == NodeKind::host    ? counts.hosts
+        ++(node.kind == NodeKind::host    ? counts.cards
            : node.kind == NodeKind::other ? counts.others
                                           : counts.switches);
+        if (node.kind == NodeKind::other)
+            ++counts.other_kinds[other_kind(node.description)];
+        if (node.kind == NodeKind::host && !node.host_name().empty())
+            counts.host_names.insert(node.host_name());
+        else if (node.kind == NodeKind::host)
+            counts.nameless.push_back(node.guid);
         if (node.kind != NodeKind::switch_node)
             continue;
         bool leaf = false;
@@ -125,6 +145,27 @@ std::string problems_text(const ordered_json &problems, std::size_t columns) {
     return more == 0 ? out : out + fmt::format("problem:          {} more like these; --json shows all\n", more);
 }
 
+/// "191 (542 cards)"
+std::string hosts_words(const ordered_json &map) {
+    const double cards = number(map, "hosts");
+    return at(map, "host_count").is_number()
+               ? fmt::format("{:.0f} ({:.0f} card{})", number(map, "host_count"), cards, cards == 1 ? "" : "s")
+               : fmt::format("{:.0f} (cards)", cards);
+}
+
+/// "40 SHARP aggregation nodes, 2 gateways"
+std::string others_words(const ordered_json &map) {
+    const ordered_json &kinds = at(map, "other_kinds");
+    std::string out;
+    for (const auto &[kind, count] : kinds.items())
+        if (count.is_number() && kinds.is_object()) {
+            const bool one = count.get<double>() == 1 && kind.ends_with('s');
+            out += fmt::format("{}{:.0f} {}", out.empty() ? "" : ", ", count.get<double>(),
+                               printable(one ? kind.substr(0, kind.size() - 1) : kind));
+        }
+    return out.empty() ? fmt::format("{:.0f}", number(map, "others")) : out;
+}
+
 /// ", all 4xNDR"; ": 540 at 4xNDR, 2 at unknown rate"
 std::string rates_words(const ordered_json &rates) {
     std::string out;
@@ -178,8 +219,14 @@ ordered_json map_json(const fabric::Map &map, const std::string &file, std::int6
     out["age_s"] = now_ns / ns_per_s - map.built_ns() / ns_per_s;
     out["switches"] = counts.switches;
     out["leaves"] = counts.leaves;
-    out["hosts"] = counts.hosts;
+    out["hosts"] = counts.cards; // one each, before hosts were told by their names
+    out["cards"] = counts.cards;
+    out["host_count"] = counts.host_names.size() + counts.nameless.size();
+    out["nameless_cards"] = counts.nameless.size();
     out["others"] = counts.others;
+    out["other_kinds"] = ordered_json::object();
+    for (const auto &[kind, number] : counts.other_kinds)
+        out["other_kinds"][std::string(kind)] = number;
     out["links"] = {{"hosts", counts.host_links.count()},
                     {"others", counts.other_links.count()},
                     {"switches", counts.switch_links.count()}};
@@ -191,6 +238,13 @@ ordered_json map_json(const fabric::Map &map, const std::string &file, std::int6
     out["problems"] = ordered_json::array();
     for (const Problem &problem : problems)
         out["problems"].push_back({{"where", problem.where}, {"reason", problem.reason}});
+    if (const std::size_t cards = counts.nameless.size(); cards > 0)
+        out["problems"].push_back(
+            {{"where", "hosts"},
+             {"reason", fmt::format("{} no host name in {} (first: {}): --nodes cannot find {}, --lids can",
+                                    cards == 1 ? "1 card has" : fmt::format("{} cards have", cards),
+                                    cards == 1 ? "its description" : "their description", fabric::guid_text(counts.nameless[0]),
+                                    cards == 1 ? "it" : "them")}});
     return out;
 }
 
@@ -239,9 +293,9 @@ std::string map_text(const ordered_json &map, std::size_t columns) {
     out += wrapped(fmt::format("{}, {}, from {}", format_time(built), age_words(number(map, "age_s")), text(map, "source")), columns,
                    "built:            ", indent);
     out += fmt::format("switches:         {:.0f}, {:.0f} with hosts\n", number(map, "switches"), number(map, "leaves"));
-    out += fmt::format("hosts:            {:.0f} (cards)\n", number(map, "hosts"));
+    out += fmt::format("hosts:            {}\n", hosts_words(map));
     if (number(map, "others") > 0)
-        out += fmt::format("other nodes:      {:.0f}\n", number(map, "others"));
+        out += wrapped(others_words(map), columns, "other nodes:      ", indent);
     const ordered_json &links = at(map, "links"), &rates = at(map, "rates");
     const auto add_links = [&](const char *head, const char *key) {
         out += wrapped(fmt::format("{:.0f}{}", number(links, key), rates_words(at(rates, key))), columns, head, indent);

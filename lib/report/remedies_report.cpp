@@ -5,9 +5,11 @@
 #include "base/text.hpp"
 #include "report/odd_json.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace fabric_check {
 
@@ -190,6 +192,25 @@ ordered_json lmc_json(const Lmc &lmc) {
     return out;
 }
 
+/// What lowers the imbalance of all of it, of what was evaluated, the best first; among equals what changes least.
+ordered_json ranking_json(const Remedies &remedies) {
+    std::vector<std::pair<double, const char *>> better;
+    const auto add = [&](const char *name, const std::string &not_evaluated, double imbalance, std::size_t unreachable) {
+        constexpr double alike = 0.005;
+        if (not_evaluated.empty() && imbalance < remedies.now.imbalance - alike && unreachable <= remedies.now.unreachable)
+            better.emplace_back(imbalance, name);
+    };
+    add("other_nodes", remedies.other_nodes.not_evaluated, remedies.other_nodes.then.imbalance, remedies.other_nodes.then.unreachable);
+    add("guid_routing_order", remedies.routing_order.not_evaluated, remedies.routing_order.then.imbalance,
+        remedies.routing_order.then.unreachable);
+    add("scatter", remedies.scatter.not_evaluated, remedies.scatter.least_used.median, 0);
+    std::stable_sort(better.begin(), better.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
+    ordered_json out = ordered_json::array();
+    for (const auto &[imbalance, name] : better)
+        out.push_back({{"name", name}, {"imbalance", rounded(imbalance)}});
+    return out;
+}
+
 ordered_json cause(const char *name, const std::string &words) { return {{"cause", name}, {"text", words}}; }
 
 void add_uplinks(ordered_json &out, const Map &map, const Tier &tier) {
@@ -215,14 +236,34 @@ void add_uplinks(ordered_json &out, const Map &map, const Tier &tier) {
     out.push_back(std::move(one));
 }
 
-void add_engine(ordered_json &out, const std::optional<SmLog> &log) {
+/// What up/down starts from decides which links it leaves idle.
+void add_roots(ordered_json &out, const SmLog &log) {
+    constexpr const char *what_for = "with roots that are not the fabric's real ones it leaves links unused: give it a root_guid_file";
+    if (log.updn_without_roots)
+        out.push_back(cause("updn_without_roots", "up/down found no root switch: without its root_guid_file it does not route"));
+    else if (log.used.find("updn") == std::string::npos && log.used.find("dnup") == std::string::npos)
+        return;
+    else if (log.updn_roots_guessed)
+        out.push_back(cause("updn_without_root_guids", fmt::format("up/down had no root_guid_file that it could read, and guessed its "
+                                                                   "roots by hop counts; {}", what_for)));
+    else if (!log.updn_roots_given)
+        out.push_back(cause("updn_roots_unknown", fmt::format("whether up/down was given its roots the log does not say, as logs below "
+                                                              "debug do not; {}", what_for)));
+}
+
+void add_engine(ordered_json &out, const Map &map, const std::optional<SmLog> &log) {
+    if (log && is_of_another_fabric(*log, map)) {
+        out.push_back(cause("other_fabric", fmt::format("{} is not looked at: its manager ran on port {}, which the map does not have; it "
+                                                        "is of another fabric, or of a host that has left this one",
+                                                        printable(log->name), fabric::guid_text(log->port_guid))));
+        return;
+    }
     if (!log) {
         out.push_back(cause("engine_unknown", "which engine made the tables is unknown: --sm-log FILE, the subnet manager's "
                                               "log, tells"));
         return;
     }
-    if (log->updn_without_roots)
-        out.push_back(cause("updn_without_roots", "up/down found no root switch: without its root_guid_file it does not route"));
+    add_roots(out, *log);
     if (log->ftree_with_lmc)
         out.push_back(cause("ftree_with_lmc", "the fat-tree engine does not take LMC above 0"));
     std::string failed;
@@ -250,11 +291,12 @@ ordered_json remedies_json(const Map &map, const Remedies &remedies, const std::
     ordered_json out = {{"now", figures_json(remedies.now)}, {"aliasing", aliasing_json(remedies.aliasing)}};
     out["options"] = {other_nodes_json(remedies.other_nodes), order_json(remedies.routing_order),
                       scatter_json(remedies.scatter), links_json(remedies.isls), lmc_json(remedies.lmc)};
+    out["ranking"] = ranking_json(remedies);
     out["causes"] = ordered_json::array();
     for (const Tier &tier : tiers)
         if (!tier.uniform())
             add_uplinks(out["causes"], map, tier);
-    add_engine(out["causes"], log);
+    add_engine(out["causes"], map, log);
     if (remedies.lmc.now > 0 && !(log && log->ftree_with_lmc))
         out["causes"].push_back(cause("lmc", fmt::format("the fabric has LMC {}: where the fat-tree engine is asked for, it "
                                                          "does not run",
@@ -262,16 +304,22 @@ ordered_json remedies_json(const Map &map, const Remedies &remedies, const std::
     out["sm_log"] = log ? ordered_json({{"file", log->name}, {"engine", log->used}, {"when", log->when}, {"state", log->state}})
                         : ordered_json();
     out["subnet_manager"] = subnet_manager_json(map);
+    add_routes_label(out, map);
+    add_routes_label(out["now"], map);
+    for (ordered_json &option : out["options"])
+        add_routes_label(option, map);
     return out;
 }
 
-ordered_json versus_json(const std::vector<Versus> &others) {
+ordered_json versus_json(const Map &map, const std::vector<Versus> &others) {
     ordered_json out = ordered_json::array();
     for (const Versus &other : others) {
         ordered_json one = figures_json(other.figures);
         one["same_group"] = same_group_json(other.group);
         one["file"] = other.file;
+        one["unreachable_lids"] = other.unreachable_lids;
         one["differing_entries"] = other.differing;
+        add_routes_label(one, map);
         one["problems"] = ordered_json::array();
         for (std::size_t i = 0; i < other.problems.size() && i < problems_listed; ++i)
             one["problems"].push_back(printable(other.problems[i].where + ": " + other.problems[i].reason));

@@ -25,9 +25,10 @@ struct Versus {
     fabric::Figures group;     ///< of the group that is the worst of the tables at hand; without one where there is none
     std::size_t differing = 0; ///< entries for the LIDs of the question that are not as in the tables at hand
     std::vector<Problem> problems;
+    std::size_t unreachable_lids = 0; ///< that are not reached from everywhere; figures.unreachable counts places, too
 };
 /// "versus" of routes/1.
-nlohmann::ordered_json versus_json(const std::vector<Versus> &others);
+nlohmann::ordered_json versus_json(const fabric::Map &map, const std::vector<Versus> &others);
 
 /// The sections of these two in the text, from routes/1; empty where it has none. Never throws on odd JSON.
 std::string remedies_text(const nlohmann::ordered_json &routes, bool colour, std::size_t columns = usual_columns);

@@ -3,10 +3,13 @@
 
 #include "base/text.hpp"
 #include "report/odd_json.hpp"
+#include "report/outcome_table.hpp"
 #include "report/report_words.hpp"
+#include "report/routes_headline.hpp"
 #include "report/routes_style.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -22,98 +25,8 @@ using odd_json::number;
 using odd_json::text;
 
 constexpr std::size_t nodes_shown = 60;
-constexpr std::size_t file_shown = 36;
-constexpr std::size_t narrow = 80;     ///< columns that the figures keep within
-constexpr std::size_t least_what = 16; ///< of a row's name, whatever the terminal
-
-/// Dumps of several engines share their beginning and their last component often: the end tells them apart.
-std::string end_of(const std::string &file, std::size_t room) {
-    return file.size() <= room ? file : "..." + file.substr(file.size() - room + 3);
-}
-
-/// A table of outcomes: what, imbalance of the job and of its worst group, that group's links, LIDs on the busiest of them,
-/// ceiling, which group.
-class Table {
-public:
-    void row(const std::string &what, const ordered_json &outcome) {
-        const ordered_json &worst = at(outcome, "worst");
-        const double lost = number(outcome, "unreachable");
-        std::string group = worst.is_object() ? text(worst, "name") : "no link between switches";
-        if (lost > 0)
-            group += fmt::format("; {:.0f} LIDs unreachable", lost);
-        rows_.push_back({what, fmt::format("{:.2f}", number(outcome, "imbalance")),
-                         worst.is_object() ? fmt::format("{:.2f}", number(worst, "imbalance")) : "-", links(worst),
-                         busiest(worst), ceiling(outcome), group});
-    }
-    /// Under a row whose worst group is another: what becomes of the one that is the worst now.
-    void same_group_row(const ordered_json &outcome, const ordered_json &group) {
-        if (group.is_object() && text(group, "name") != text(at(outcome, "worst"), "name"))
-            rows_.push_back({"  there, the group above", "", fmt::format("{:.2f}", number(group, "imbalance")), links(group),
-                             busiest(group), ceiling(group), ""});
-    }
-    /// Of the worst group alone, spread evenly.
-    void even_row(const std::string &what, const ordered_json &step) {
-        rows_.push_back({what, "-", "1.00", links(step), busiest(step), ceiling(step), ""});
-    }
-    void spread_row(const std::string &what, const ordered_json &all) {
-        rows_.push_back({what, fmt::format("{:.2f}", number(all, "median")),
-                         fmt::format("{:.2f}-{:.2f}, 90 % <= {:.2f}, {:.0f} % better", number(all, "min"),
-                                     number(all, "max"), number(all, "p90"), 100 * number(all, "better_than_now"))});
-    }
-    /// The group stands behind its row where all groups' names fit there, else on a line of its own below.
-    std::string print(std::size_t columns) const {
-        const std::vector<std::string> heads = {"", "imbalance", "group's", "links", "busiest", "GiB/s", "worst group"};
-        std::vector<std::size_t> width;
-        for (std::size_t c = 0; c < heads.size(); ++c) {
-            width.push_back(heads[c].size());
-            for (const auto &row : rows_)
-                if (row.size() == heads.size() || c == 0)
-                    width.back() = std::max(width.back(), row[c].size());
-        }
-        std::size_t figures = 2;
-        for (std::size_t c = 1; c + 1 < heads.size(); ++c)
-            figures += width[c] + 2;
-        const std::size_t room = std::min(columns, narrow); // a pager's terminal does not tell its width
-        width[0] = std::min(width[0], std::max(room > figures ? room - figures : 0, least_what));
-        const bool below = width[0] + figures + 2 + width.back() > columns;
-        std::string out = line(heads, width, columns, below);
-        for (const auto &row : rows_)
-            out += line(row, width, columns, below);
-        return out;
-    }
-
-private:
-    static std::string links(const ordered_json &group) {
-        return group.is_object() ? fmt::format("{:.0f} of {:.0f}", number(group, "used"), number(group, "available")) : "-";
-    }
-    static std::string busiest(const ordered_json &group) {
-        const double lids = number(group, "busiest_lids");
-        return group.is_object() ? fmt::format("{:.4g} LID{}", lids, lids == 1 ? "" : "s") : "-";
-    }
-    static std::string ceiling(const ordered_json &outcome) {
-        const ordered_json &value = at(outcome, "ceiling_gib_s");
-        return value.is_number() ? fmt::format("{:.1f}", value.get<double>()) : "-";
-    }
-    static std::string line(const std::vector<std::string> &row, const std::vector<std::size_t> &width, std::size_t columns,
-                            bool below) {
-        std::string out = fmt::format("  {:<{}}", end_of(row[0], width[0]), width[0]);
-        if (row.size() == 3) // no columns beyond the imbalance, but words
-            return wrapped(row[2], columns, out + fmt::format("  {:>{}}  ", row[1], width[1]),
-                           std::string(out.size() + width[1] + 4, ' '));
-        for (std::size_t c = 1; c + 1 < row.size(); ++c)
-            out += fmt::format("  {:>{}}", row[c], width[c]);
-        if (!row.back().empty() && !below)
-            out += "  " + row.back();
-        while (!out.empty() && out.back() == ' ')
-            out.pop_back();
-        out += "\n";
-        if (!row.back().empty() && below && !row[0].empty()) // of the heads none
-            out += wrapped(row.back(), columns, "    worst: ", "      ");
-        return out;
-    }
-
-    std::vector<std::vector<std::string>> rows_;
-};
+constexpr std::size_t file_shown = 27; ///< as much as the table has room for, so that a file is called the same everywhere
+constexpr double as_even = 1.005;      ///< up to here an imbalance is printed as 1.00
 
 const ordered_json &option(const ordered_json &remedies, const char *name) {
     static const ordered_json nothing;
@@ -121,6 +34,18 @@ const ordered_json &option(const ordered_json &remedies, const char *name) {
         if (text(one, "name") == name)
             return one;
     return nothing;
+}
+
+/// The figures of the worst group, with the ceiling that stands beside them.
+ordered_json group_of(const ordered_json &outcome) {
+    ordered_json group = at(outcome, "worst");
+    if (group.is_object())
+        group["ceiling_gib_s"] = at(outcome, "ceiling_gib_s");
+    return group;
+}
+
+std::string ranked_name(const std::string &name) {
+    return name == "other_nodes" ? "other nodes" : name == "scatter" ? "scatter_ports" : name;
 }
 
 bool evaluated(const ordered_json &one) { return flag(one, "evaluated", false); }
@@ -146,19 +71,12 @@ void add_note(std::string &out, const std::string &name, const ordered_json &one
     out += lines.starts_with(name) ? style.strong + name + style.off + lines.substr(name.size()) : lines;
 }
 
-Table table_of(const ordered_json &remedies) {
-    Table table;
-    table.row("now", at(remedies, "now"));
-    if (const ordered_json &nodes = option(remedies, "other_nodes"); evaluated(nodes))
-        table.row("other nodes, best tried", at(nodes, "then"));
-    if (const ordered_json &order = option(remedies, "guid_routing_order"); evaluated(order)) {
-        table.row("guid_routing_order", at(order, "then"));
-        table.same_group_row(at(order, "then"), at(order, "same_group"));
-    }
-    if (const ordered_json &scatter = option(remedies, "scatter"); evaluated(scatter)) {
-        table.spread_row("scatter, as opensm draws", at(scatter, "least_used"));
-        table.spread_row("scatter, each LID by lot", at(scatter, "by_lot"));
-    }
+OutcomeTable table_of(const ordered_json &routes, const ordered_json &remedies) {
+    OutcomeTable table;
+    const ordered_json &now = at(remedies, "now");
+    table.row("now", now, group_of(now), double(unreachable_lids(routes)));
+    if (const ordered_json &order = option(remedies, "guid_routing_order"); evaluated(order))
+        table.row("guid_routing_order", at(order, "then"), at(order, "same_group"), 0);
     for (const ordered_json &step : list(option(remedies, "more_links"), "steps")) {
         const double more = number(step, "more");
         table.even_row(more == 0 ? std::string("these links, spread evenly")
@@ -166,7 +84,7 @@ Table table_of(const ordered_json &remedies) {
                        step);
     }
     const ordered_json &lmc = option(remedies, "lmc");
-    const double available = number(at(at(remedies, "now"), "worst"), "available");
+    const double available = number(at(now, "worst"), "available");
     for (ordered_json step : list(lmc, "steps"))
         if (step.is_object() && flag(step, "fits", true)) {
             step["available"] = available;
@@ -175,23 +93,81 @@ Table table_of(const ordered_json &remedies) {
     return table;
 }
 
+/// Imbalances of many tries; no group of one of them is that of another.
+std::string spreads(const ordered_json &remedies) {
+    std::string out;
+    const auto add = [&out](const std::string &what, const ordered_json &all) {
+        if (!all.is_object())
+            return;
+        if (out.empty())
+            out = fmt::format("\n  {:<26}  {:>6}  {:>6}  {:>9}  {:>6}  {:>6}  {:>6}\n", "imbalance of many tries", "tries", "least",
+                              "median", "9 of 10", "most", "better");
+        out += fmt::format("  {:<26}  {:>6.0f}  {:>6.2f}  {:>9.2f}  {:>6.2f}  {:>6.2f}  {:>5.0f}%\n", what, number(all, "runs"),
+                           number(all, "min"), number(all, "median"), number(all, "p90"), number(all, "max"),
+                           100 * number(all, "better_than_now"));
+    };
+    if (const ordered_json &nodes = option(remedies, "other_nodes"); evaluated(nodes))
+        add("other nodes", at(nodes, "sets"));
+    if (const ordered_json &scatter = option(remedies, "scatter"); evaluated(scatter)) {
+        add("scatter_ports", at(scatter, "least_used"));
+        add("lot alone, a yardstick", at(scatter, "by_lot"));
+    }
+    return out;
+}
+
+/// What of all evaluated lowers the imbalance, the best first.
+std::string conclusion(const ordered_json &routes, const ordered_json &remedies) {
+    const double now = number(at(remedies, "now"), "imbalance");
+    const std::string bar = bar_words(routes, now);
+    if (now <= as_even)
+        return fmt::format("Nothing to mend: the imbalance is {:.2f}.", now);
+    std::string order;
+    for (const ordered_json &one : list(remedies, "ranking"))
+        order += fmt::format("{}{}, {:.2f} -> {:.2f}{}", order.empty() ? "" : "; then ", ranked_name(text(one, "name")), now,
+                             number(one, "imbalance"), text(one, "name") == "scatter" ? " (the median draw)" : "");
+    if (order.empty())
+        return fmt::format("None of what could be evaluated for all of it lowers the imbalance, {:.2f}{}.", now, bar);
+    return at(routes, "bar").is_number() && now <= number(routes, "bar")
+               ? fmt::format("Nothing must be mended: the imbalance is {:.2f}{}. What would help: {}.", now, bar, order)
+               : fmt::format("Try first: {}.", order);
+}
+
 std::string nodes_words(const ordered_json &nodes) {
     std::string names = text(nodes, "nodes");
     if (names.size() > nodes_shown)
         names = names.substr(0, names.find_last_of(',', nodes_shown)) + ",... (--json has all)";
     const ordered_json &sets = at(nodes, "sets");
-    return fmt::format("best of {:.0f} sets tried, imbalance {:.2f} to {:.2f}: {}, {}", number(sets, "runs"),
-                       number(sets, "min"), number(sets, "max"), names,
-                       flag(nodes, "compact", false) ? "neighbours" : "drawn at random");
+    const ordered_json &then = at(nodes, "then"), &worst = at(then, "worst");
+    const std::string group = worst.is_object()
+                                  ? fmt::format("; its worst group {}, imbalance {:.2f}", text(worst, "name"), number(worst, "imbalance"))
+                                  : std::string("; no link between switches on its way");
+    return fmt::format("the best of {:.0f} sets tried has imbalance {:.2f}: {}, {}{}", number(sets, "runs"), number(then, "imbalance"),
+                       names, flag(nodes, "compact", false) ? "neighbours" : "drawn at random", group);
 }
 
 std::string lmc_words(const ordered_json &lmc) {
     std::string out;
-    for (const ordered_json &step : list(lmc, "steps"))
+    bool parts = false;
+    for (const ordered_json &step : list(lmc, "steps")) {
+        const double lids = number(step, "busiest_lids");
+        parts = parts || lids != std::floor(lids);
         out += fmt::format("{}{} LIDs for LMC {:.0f}{}", out.empty() ? "needs " : ", ",
                            with_commas(odd_json::whole(number(step, "lids_needed"))), number(step, "lmc"),
                            flag(step, "fits", true) ? "" : " (more than there are)");
-    return out + " of 49,151";
+    }
+    return out + " of 49,151" + (parts ? "; a part of a LID above is the share of its traffic that takes one of its ways" : "");
+}
+
+std::string scatter_words() {
+    return "as opensm draws, by lot among the least used of the equal ports; the lot alone, each LID at each switch, is no setting "
+           "of opensm but a yardstick";
+}
+
+/// How the list becomes the file that opensm reads.
+std::string order_words(const ordered_json &order) {
+    return fmt::format("{} GUIDs; their file, for guid_routing_order_file: the same command with --json | jq -r "
+                       "'.remedies.options[]|select(.name==\"guid_routing_order\").guids[]'",
+                       list(order, "guids").size());
 }
 
 std::string links_words(const ordered_json &links) {
@@ -206,24 +182,23 @@ std::string remedies_text(const ordered_json &routes, bool colour, std::size_t c
     if (!remedies.is_object())
         return {};
     const RoutesStyle style(colour);
-    const bool labelled = !text(routes, "label").empty();
-    std::string out = fmt::format("\n{}What could be done{}{}\n", style.strong, style.off,
-                                  labelled ? " (static routes; packets may take others)" : "");
+    std::string out = fmt::format("\n{}What could be done{}\n", style.strong, style.off);
     if (!at(at(remedies, "now"), "worst").is_object()) {
         out += "Nothing: no link between switches is on the way.\n";
     } else {
         if (const std::string alias = text(at(remedies, "aliasing"), "text"); !alias.empty())
             out += wrapped(fmt::format("Pattern of {}: {}.", text(at(at(remedies, "now"), "worst"), "name"), alias), columns, "",
                            "  ");
-        out += table_of(remedies).print(columns) + "\n";
+        out += wrapped(fmt::format("Imbalance of all of it; links, LIDs and GiB/s of {}, the worst group now, unless another is named.",
+                                   text(at(at(remedies, "now"), "worst"), "name")),
+                       columns, "", "  ");
+        out += table_of(routes, remedies).print(columns) + spreads(remedies) + "\n";
         const ordered_json &nodes = option(remedies, "other_nodes"), &order = option(remedies, "guid_routing_order"),
                            &scatter = option(remedies, "scatter"), &links = option(remedies, "more_links"),
                            &lmc = option(remedies, "lmc");
         add_note(out, "Other nodes", nodes, nodes_words(nodes), columns, style);
-        add_note(out, "guid_routing_order", order, fmt::format("--json lists the {} GUIDs", list(order, "guids").size()), columns,
-                 style);
-        add_note(out, "Scatter", scatter, fmt::format("median of {:.0f} draws above", number(at(scatter, "by_lot"), "runs")),
-                 columns, style);
+        add_note(out, "guid_routing_order", order, order_words(order), columns, style);
+        add_note(out, "Scatter", scatter, scatter_words(), columns, style);
         add_note(out, "More links", links, links_words(links), columns, style);
         add_note(out, "LMC", lmc, lmc_words(lmc), columns, style);
     }
@@ -231,6 +206,8 @@ std::string remedies_text(const ordered_json &routes, bool colour, std::size_t c
     for (const ordered_json &one : list(remedies, "causes"))
         out += wrapped("- " + text(one, "text"), columns, "", "  ");
     out += wrapped("- Subnet manager: " + subnet_manager_words(at(remedies, "subnet_manager")), columns, "", "  ");
+    if (at(at(remedies, "now"), "worst").is_object())
+        out += "\n" + wrapped(conclusion(routes, remedies), columns, "", "  ");
     return out;
 }
 
@@ -239,23 +216,23 @@ std::string versus_text(const ordered_json &routes, bool colour, std::size_t col
     if (others.empty())
         return {};
     const RoutesStyle style(colour);
-    Table table;
-    ordered_json now = {{"imbalance", number(routes, "imbalance")}, {"unreachable", list(routes, "unreachable").size()}};
-    now["worst"] = nullptr;
-    if (const ordered_json &worst = at(routes, "worst"); worst.is_object()) {
-        now["worst"] = worst;
-        now["ceiling_gib_s"] = number(at(routes, "ceiling"), "gib_s");
-    }
-    table.row("these tables", now);
-    std::string notes;
+    OutcomeTable table;
+    const double lost_now = double(unreachable_lids(routes)), imbalance = number(routes, "imbalance");
+    ordered_json now = {{"imbalance", imbalance}};
+    now["worst"] = at(routes, "worst");
+    now["ceiling_gib_s"] = at(at(routes, "ceiling"), "gib_s");
+    table.row("these tables", now, group_of(now), lost_now);
+    std::string notes, conclusions;
     for (const ordered_json &other : others) {
         const std::string name = end_of(text(other, "file"), file_shown);
-        table.row(name, other);
-        table.same_group_row(other, at(other, "same_group"));
+        const bool counted = at(other, "unreachable_lids").is_number();
+        const double lost = number(other, counted ? "unreachable_lids" : "unreachable"), then = number(other, "imbalance");
+        table.row(name, other, at(other, "same_group"), lost);
         const double differing = number(other, "differing_entries");
-        if (const double lost = number(other, "unreachable"); lost > number(now, "unreachable"))
-            notes += wrapped(fmt::format("By {} {:.0f} routes end nowhere: its figures are of the rest.", name, lost), columns, "",
-                             "  ");
+        if (lost > lost_now)
+            notes += wrapped(fmt::format("By {} {:.0f} LID{} not reached from everywhere: its figures are of the rest.", name, lost,
+                                         lost == 1 ? " is" : "s are"),
+                             columns, "", "  ");
         notes += wrapped(differing == 0 ? fmt::format("{} has the same entries for these LIDs.", name)
                                         : fmt::format("{} differs in {} entries for these LIDs.", name,
                                                       with_commas(odd_json::whole(differing))),
@@ -264,10 +241,25 @@ std::string versus_text(const ordered_json &routes, bool colour, std::size_t col
             notes += wrapped(fmt::format("warning: {}{}", printable(problems[0].get<std::string>()),
                                          problems.size() > 1 ? fmt::format(" (and {} more)", problems.size() - 1) : ""),
                              columns, "", "  ");
+        const std::string against = fmt::format("{:.2f} against {:.2f}{}", then, imbalance, bar_words(routes, then));
+        conclusions += wrapped(lost > lost_now ? fmt::format("{} is worse than these tables, as it does not reach {:.0f} more; else {}.",
+                                                             name, lost - lost_now, against)
+                               : lost < lost_now
+                                   ? fmt::format("{} reaches {:.0f} more than these tables; else {}.", name, lost_now - lost, against)
+                               : then > imbalance + same_outcome ? fmt::format("{} is worse than these tables: {}.", name, against)
+                               : then < imbalance - same_outcome ? fmt::format("{} is better than these tables: {}.", name, against)
+                                                          : fmt::format("{} is as good as these tables: {}.", name, against),
+                               columns, "", "  ");
     }
-    return fmt::format("\n{}These tables and others{}{}\n{}{}", style.strong, style.off,
-                       text(routes, "label").empty() ? "" : " (static routes; packets may take others)", table.print(columns),
-                       notes);
+    const std::string head =
+        at(routes, "worst").is_object()
+            ? wrapped(fmt::format("Imbalance of all of it; links, LIDs and GiB/s of {}, the worst group of these tables, unless "
+                                  "another is named.",
+                                  text(at(routes, "worst"), "name")),
+                      columns, "", "  ")
+            : std::string();
+    return fmt::format("\n{}These tables and others{}\n{}{}{}\n{}", style.strong, style.off, head, table.print(columns), notes,
+                       conclusions);
 }
 
 } // namespace fabric_check

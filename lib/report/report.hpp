@@ -11,7 +11,8 @@
 namespace fabric_check {
 
 inline constexpr std::size_t usual_columns = 98; ///< of text that goes to no terminal
-/// The width of the terminal on this descriptor, within 40 to 160; usual_columns where it is none.
+/// The width of the terminal on this descriptor, within 40 to 160; where it is none, COLUMNS of the environment when that is
+/// a number from 40 to 500, else usual_columns.
 std::size_t text_columns(int descriptor) noexcept;
 
 /// report/1 of the contract.
@@ -20,6 +21,9 @@ nlohmann::ordered_json report_json(const JobEvidence &evidence, const JobVerdict
 /// The story for people, from report/1 JSON (as read back from the spool): verdict, why, where, routes, what to do.
 /// `colour`: ANSI. Times are local, with their offset. Never throws on odd JSON: says what is missing.
 std::string report_text(const nlohmann::ordered_json &report, bool colour, std::size_t columns = usual_columns);
+
+/// "label" of a result: what every one is under adaptive routing, or where nobody knows whether it is on. Only of objects.
+void add_routes_label(nlohmann::ordered_json &result, const fabric::Map &map);
 
 /// routes/1 of the contract, shared by `routes` and the report. `worst`: the group that worst and ceiling are about, an
 /// index into the routes' groups; -1: the routes' own. Of more groups than `most`, the worst so many stand in it, and

@@ -102,16 +102,24 @@ void add_shapes(const fabric::LftView &lfts, const fabric::Query &query, ordered
     }
 }
 
+/// The map, with what the verdict went by of adaptive routing: every result is labelled by it.
+fabric::Map map_of(const JobEvidence &evidence, const JobVerdict &verdict) {
+    fabric::Map map = *evidence.map;
+    map.assume_adaptive_routing(verdict.adaptive_routing);
+    return map;
+}
+
 /// The distribution by the map's own tables.
 ordered_json routes_by_map(const JobEvidence &evidence, const JobVerdict &verdict) {
     const auto &scout = evidence.scout.end ? evidence.scout.end : evidence.scout.start;
     if (evidence.map == nullptr || !scout) {
         return nullptr;
     }
-    fabric::Query query = query_from(*evidence.map, scout->hosts, Config{});
+    const fabric::Map map = map_of(evidence, verdict);
+    fabric::Query query = query_from(map, scout->hosts, Config{});
     query.ceilings = verdict.payload_ceilings;
     query.want_sources = false;
-    return routes_json(*evidence.map, fabric::analyse(fabric::LftView(*evidence.map), query), query);
+    return routes_json(map, fabric::analyse(fabric::LftView(map), query), query);
 }
 
 ordered_json routes_of(const JobEvidence &evidence, const JobVerdict &verdict, bool at_end) {
@@ -120,15 +128,15 @@ ordered_json routes_of(const JobEvidence &evidence, const JobVerdict &verdict, b
     if (evidence.map == nullptr || !routes) {
         return nullptr;
     }
-    fabric::Query query = scout ? query_from(*evidence.map, scout->hosts, Config{}) : fabric::Query{};
+    const fabric::Map map = map_of(evidence, verdict);
+    fabric::Query query = scout ? query_from(map, scout->hosts, Config{}) : fabric::Query{};
     query.ceilings = verdict.payload_ceilings;
     // The verdict's group is one of the routes it went by.
     const bool judged = at_end == evidence.routes_end.has_value();
-    ordered_json out = routes_json(*evidence.map, *routes, query, judged ? verdict.worst_group : -1);
+    ordered_json out = routes_json(map, *routes, query, judged ? verdict.worst_group : -1);
     if (scout) {
-        add_shapes(fabric::LftView(*evidence.map, scout->lfts, scout->ports), query, out);
+        add_shapes(fabric::LftView(map, scout->lfts, scout->ports), query, out);
     }
-    out["adaptive_routing"] = to_string(verdict.adaptive_routing);
     return out;
 }
 

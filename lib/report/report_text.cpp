@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <exception>
 #include <set>
 #include <sys/ioctl.h>
@@ -352,6 +353,10 @@ private:
             title("Routes at the start of the job");
             out_ += routes_text(before, colour_, columns_);
         }
+        if (const ordered_json &by_map = at(report_, "routes_map"); by_map.is_object()) {
+            title("Routes by the map's tables, from which they had changed");
+            out_ += routes_text(by_map, colour_, columns_);
+        }
     }
 
     static double sum(const ordered_json &group, const char *key) {
@@ -527,9 +532,12 @@ private:
 std::size_t text_columns(int descriptor) noexcept {
     constexpr std::size_t least = 40;
     constexpr std::size_t most = 160;
+    constexpr std::size_t most_asked = 500;
     winsize size{};
     if (::isatty(descriptor) != 1 || ::ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
-        return usual_columns;
+        const char *asked = std::getenv("COLUMNS"); // NOLINT(concurrency-mt-unsafe)
+        const auto columns = parse_u64(asked == nullptr ? "" : asked);
+        return columns && *columns >= least && *columns <= most_asked ? static_cast<std::size_t>(*columns) : usual_columns;
     }
     return std::clamp<std::size_t>(size.ws_col, least, most);
 }

@@ -5,13 +5,14 @@
 #include "report/report.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <limits>
 #include <map>
 #include <set>
-#include <span>
+#include <string_view>
 
 namespace fabric_check {
 namespace {
@@ -41,6 +42,13 @@ std::string folded(const std::vector<Endpoint> &endpoints) {
     return fold_hostlist(names);
 }
 
+std::size_t distinct_names(const std::vector<Endpoint> &endpoints) {
+    std::set<std::string_view> names;
+    for (const Endpoint &endpoint : endpoints)
+        names.insert(endpoint.name);
+    return names.size();
+}
+
 ordered_json lids_of(const std::vector<Endpoint> &endpoints) {
     std::set<std::uint16_t> lids;
     for (const Endpoint &endpoint : endpoints)
@@ -51,11 +59,6 @@ ordered_json lids_of(const std::vector<Endpoint> &endpoints) {
 /// What every result is under adaptive routing, or where nobody knows whether it is on.
 const char *label_of(const Map &map) {
     return map.adaptive_routing() == AdaptiveRouting::off ? nullptr : "static route; packets may take others";
-}
-
-void add_label(ordered_json &result, const Map &map) {
-    if (const char *label = label_of(map); label != nullptr && result.is_object())
-        result["label"] = label;
 }
 
 /// The groups' names; those that go from one switch to the same peers for different destinations are numbered.
@@ -78,24 +81,52 @@ unsigned busiest_lids(const Group &group) {
     return most;
 }
 
-ordered_json use_json(const Map &map, const SwitchUse &use) {
-    return {{"switch", description(map, use.node)}, {"name", map.display_name(use.node)},
-            {"available", use.available},           {"used", use.used},
-            {"least_lids", use.least},              {"most_lids", use.most}};
+/// By switch: the LIDs that leave it for others. Those of the job count once, whoever sends to them.
+std::map<std::uint32_t, unsigned> leaving_lids(const Routes &routes) {
+    std::map<std::uint32_t, std::array<unsigned, 3>> by_direction;
+    for (const Group &group : routes.groups)
+        by_direction[group.node][std::size_t(group.direction)] += group.lids;
+    std::map<std::uint32_t, unsigned> out;
+    for (const auto &[node, lids] : by_direction)
+        out[node] = std::max(lids[std::size_t(Direction::inside)], lids[std::size_t(Direction::from)]) +
+                    lids[std::size_t(Direction::to)];
+    return out;
 }
 
-/// Links between switches over all groups, and the switch with most of them idle; `each`: all switches.
+ordered_json use_json(const Map &map, const SwitchUse &use, unsigned lids) {
+    return {{"switch", description(map, use.node)},
+            {"name", map.display_name(use.node)},
+            {"available", use.available},
+            {"usable", std::max(use.used, std::min(use.available, lids))},
+            {"used", use.used},
+            {"lids", lids},
+            {"least_lids", use.least},
+            {"most_lids", use.most}};
+}
+
+/// Links between switches over all groups, and the switch with most of those idle that its LIDs could use; `each`: all
+/// switches.
 ordered_json links_json(const Map &map, const Routes &routes, bool each) {
-    const std::vector<SwitchUse> uses = switch_uses(routes);
-    unsigned available = 0, used = 0;
-    for (const SwitchUse &use : uses) {
+    std::map<std::uint32_t, unsigned> lids = leaving_lids(routes);
+    unsigned available = 0, used = 0, usable = 0;
+    double most_share = 0;
+    ordered_json most_idle, switches = ordered_json::array();
+    for (const SwitchUse &use : switch_uses(routes)) {
+        ordered_json one = use_json(map, use, lids[use.node]);
+        const auto could = one["usable"].get<unsigned>();
         available += use.available;
         used += use.used;
+        usable += could;
+        if (const double share = could == 0 ? 0 : double(could - use.used) / could; share > most_share) {
+            most_share = share;
+            most_idle = one;
+        }
+        switches.push_back(std::move(one));
     }
-    ordered_json out = {{"available", available}, {"idle", available - used}};
-    out["most_idle"] = uses.empty() || used == available ? ordered_json() : use_json(map, uses[0]);
-    for (std::size_t i = 0; each && i < uses.size(); ++i)
-        out["switches"].push_back(use_json(map, uses[i]));
+    ordered_json out = {{"available", available}, {"usable", usable}, {"idle", available - used}, {"spare", usable - used}};
+    out["most_idle"] = std::move(most_idle);
+    if (each && !switches.empty())
+        out["switches"] = std::move(switches);
     return out;
 }
 
@@ -116,7 +147,7 @@ ordered_json group_json(const Map &map, const Group &group, const std::string &n
                         {"ports", ordered_json::array()}};
     if (rails)
         out["rail"] = group.rail;
-    add_label(out, map);
+    add_routes_label(out, map);
     for (const GroupPort &port : group.ports) {
         ordered_json one = {{"port", port.port},
                             {"peer", description(map, port.peer)},
@@ -139,7 +170,7 @@ ordered_json shape_json(const Map &map, const ShapeLoad &shape) {
         {"ideal", shape.ideal},
         {"factor", rounded(shape.factor)},
         {"link", shape.node == no_node ? ordered_json() : ordered_json(link_name(map, shape.node, shape.port))}};
-    add_label(out, map);
+    add_routes_label(out, map);
     return out;
 }
 
@@ -164,6 +195,59 @@ ordered_json ceiling_json(const Routes &routes, const Query &query, int worst) {
     return out;
 }
 
+/// What the cards of each rail are called, by number: "mlx5_0"; null where the groups have no rails.
+ordered_json rails_json(const Map &map, const Query &query) {
+    ordered_json out = ordered_json::array();
+    if (query.rails_apart)
+        for (const std::vector<std::string> &names : rail_names(map, query.job)) {
+            std::string all;
+            for (const std::string &name : names)
+                all += (all.empty() ? "" : "/") + printable(name);
+            out.push_back(all);
+        }
+    return out.empty() ? ordered_json() : out;
+}
+
+ordered_json imbalance_link_json(const Map &map, const Routes &routes) {
+    if (!routes.imbalance_link || routes.imbalance_link->node == no_node)
+        return nullptr;
+    const ImbalanceLink &link = *routes.imbalance_link;
+    return {{"link", link_name(map, link.node, link.port)},
+            {"switch", description(map, link.node)},
+            {"port", link.port},
+            {"flows", rounded(link.flows)},
+            {"even", rounded(link.even)}};
+}
+
+std::size_t distinct_lids(const std::vector<Unreachable> &lost) {
+    std::set<std::uint16_t> lids;
+    for (const Unreachable &each : lost)
+        lids.insert(each.lid);
+    return lids.size();
+}
+
+/// Every LID once, and more of where it is lost as far as there is room.
+void add_unreachable(ordered_json &out, const Map &map, const std::vector<Unreachable> &lost) {
+    constexpr std::size_t most = 10000; // a switch without a table loses every LID at every other
+    const std::size_t lids = distinct_lids(lost);
+    const std::size_t each = lost.size() <= most ? lost.size() : std::max<std::size_t>(1, most / lids);
+    std::map<std::uint16_t, std::size_t> listed;
+    ordered_json list = ordered_json::array();
+    for (const Unreachable &one : lost) {
+        if (++listed[one.lid] > each)
+            continue;
+        const std::uint32_t holder = map.by_lid(one.lid);
+        list.push_back({{"lid", one.lid},
+                        {"node", holder == no_node ? std::string() : map.display_name(holder)},
+                        {"why", printable(one.why)},
+                        {"switch", description(map, one.at)}});
+    }
+    out["unreachable_lids"] = lids;
+    if (lost.size() > list.size())
+        out["unreachable_left_out"] = lost.size() - list.size();
+    out["unreachable"] = std::move(list);
+}
+
 ordered_json map_json(const Map &map) {
     constexpr std::int64_t second_ns = 1000000000;
     ordered_json out = {{"source", printable(map.source())}};
@@ -173,6 +257,11 @@ ordered_json map_json(const Map &map) {
 }
 
 } // namespace
+
+void add_routes_label(ordered_json &result, const Map &map) {
+    if (const char *label = label_of(map); label != nullptr && result.is_object())
+        result["label"] = label;
+}
 
 ordered_json bisection_json(const Routes &routes) {
     if (!routes.effective_bisection)
@@ -192,6 +281,7 @@ ordered_json routes_json(const Map &map, const Routes &routes, const Query &quer
     const int chosen = worst_group >= 0 && std::size_t(worst_group) < routes.groups.size() ? worst_group : routes.worst;
     ordered_json out = {{"schema", "fabric-check/routes/1"},
                         {"nodes", folded(query.job)},
+                        {"node_count", distinct_names(query.job)},
                         {"lids", lids_of(query.job)},
                         {"from", folded(query.services)},
                         {"from_lids", lids_of(query.services)},
@@ -204,18 +294,11 @@ ordered_json routes_json(const Map &map, const Routes &routes, const Query &quer
                         {"groups", ordered_json::array()}};
     for (const std::string &warning : routes.warnings)
         out["warnings"].push_back(printable(warning));
-    constexpr std::size_t most_unreachable = 10000; // a switch without a table loses every LID at every other
-    if (routes.unreachable.size() > most_unreachable)
-        out["unreachable_left_out"] = routes.unreachable.size() - most_unreachable;
-    for (const Unreachable &lost : std::span(routes.unreachable).first(std::min(most_unreachable, routes.unreachable.size()))) {
-        const std::uint32_t holder = map.by_lid(lost.lid);
-        out["unreachable"].push_back({{"lid", lost.lid},
-                                      {"node", holder == no_node ? std::string() : map.display_name(holder)},
-                                      {"why", printable(lost.why)},
-                                      {"switch", description(map, lost.at)}});
-    }
+    add_unreachable(out, map, routes.unreachable);
     if (routes.groups.empty() && !routes.unreachable.empty())
         out["imbalance"] = nullptr; // nothing arrives, so nothing is even
+    out["imbalance_link"] = imbalance_link_json(map, routes);
+    out["rails"] = rails_json(map, query);
     out["links"] = links_json(map, routes, most == std::numeric_limits<std::size_t>::max());
     const std::vector<std::string> names = group_names(map, routes);
     const bool rails = std::any_of(routes.groups.begin(), routes.groups.end(), [](const Group &one) { return one.rail != 0; });
@@ -232,18 +315,19 @@ ordered_json routes_json(const Map &map, const Routes &routes, const Query &quer
                         {"direction", to_string(worst.direction)},
                         {"available", worst.available},
                         {"used", worst.used},
+                        {"lids", worst.lids},
                         {"busiest_lids", busiest_lids(worst)},
                         {"imbalance", rounded(worst.imbalance)}};
         if (rails)
             out["worst"]["rail"] = worst.rail;
     }
     out["ceiling"] = ceiling_json(routes, query, chosen);
-    add_label(out["worst"], map);
-    add_label(out["ceiling"], map);
+    add_routes_label(out["worst"], map);
+    add_routes_label(out["ceiling"], map);
     const bool arrives = !routes.groups.empty() || routes.unreachable.empty();
     out["effective_bisection"] = arrives ? bisection_json(routes) : ordered_json();
     if (out["effective_bisection"].is_object())
-        add_label(out["effective_bisection"], map);
+        add_routes_label(out["effective_bisection"], map);
     if (!arrives)
         out["shapes"] = nullptr;
     else if (routes.shapes)

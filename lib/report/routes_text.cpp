@@ -5,10 +5,10 @@
 #include "report/remedies_report.hpp"
 #include "report/report.hpp"
 #include "report/report_words.hpp"
+#include "report/routes_headline.hpp"
 #include "report/routes_style.hpp"
 
 #include <algorithm>
-#include <set>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -23,14 +23,9 @@ using odd_json::text;
 using odd_json::whole;
 
 constexpr std::size_t groups_shown = groups_for_text - 1;
-constexpr std::size_t unreachable_shown = 20;
+constexpr std::size_t large_job = 100; ///< LIDs from which networks' usual figures are a measure
 constexpr std::size_t bar_most = 30, bar_least = 6;
 constexpr std::size_t names_shown = 60;
-
-/// "1 LID", "12 LIDs"
-std::string count(double n, const char *what) {
-    return fmt::format("{:.0f} {}{}", n, what, n == 1 ? "" : "s");
-}
 
 /// A long list of names by its beginning and its size.
 std::string shortened(const std::string &names) {
@@ -48,19 +43,11 @@ std::string shortened(const std::string &names) {
     return size + (whole ? names.substr(0, names_shown) : names.substr(0, cut + 1)) + "...";
 }
 
-/// ", rail 1" where the fabric has several.
-std::string rail_words(const ordered_json &group) {
-    return at(group, "rail").is_number() ? fmt::format(", rail {:.0f}", number(group, "rail")) : std::string();
-}
-
-/// What follows a figure that holds for the tables only; said in full on top.
-const char *static_words(const ordered_json &result) { return text(result, "label").empty() ? "" : " (static route)"; }
-
 std::size_t bar_room(std::size_t columns, std::size_t taken) {
     return std::clamp(columns > taken ? columns - taken : 0, bar_least, bar_most);
 }
 
-void add_group(std::string &out, const ordered_json &group, const RoutesStyle &style, std::size_t columns, bool of_job) {
+void add_group(std::string &out, const ordered_json &routes, const ordered_json &group, const RoutesStyle &style, std::size_t columns, bool of_job) {
     std::size_t width = 0;
     double most = 1;
     for (const ordered_json &port : list(group, "ports")) {
@@ -69,12 +56,12 @@ void add_group(std::string &out, const ordered_json &group, const RoutesStyle &s
     }
     const double imbalance = number(group, "imbalance");
     const std::string name = text(group, "name");
-    const std::string heading = wrapped(
-        fmt::format("{}{}, {}: {} on {:.0f} of {}, imbalance {:.2f}{}", name, rail_words(group),
-                    direction_words(text(group, "direction"), of_job), count(number(group, "lids"), "LID"),
-                    number(group, "used"), count(number(group, "available"), "link"), imbalance, static_words(group)),
-        columns, "", "    ");
-    out += "\n" + (heading.starts_with(name) ? style.strong + name + style.off + heading.substr(name.size()) : heading);
+    const std::string heading =
+        wrapped(fmt::format("{}{}, {}: {} on {:.0f} of {}, imbalance {:.2f}", name, rail_words(routes, group),
+                            direction_words(text(group, "direction"), of_job), counted(number(group, "lids"), "LID"),
+                            number(group, "used"), counted(number(group, "available"), "link"), imbalance),
+                columns, "", "    ");
+    out += "\n" + styled(heading, name, style.strong, style);
     const std::size_t room = bar_room(columns, width + 22);
     for (const ordered_json &port : list(group, "ports")) {
         const double lids = number(port, "lids"), rate = number(port, "rate_gbps");
@@ -102,11 +89,11 @@ void add_ceiling(std::string &out, const ordered_json &routes, std::size_t colum
                          links == 1 ? "ies" : "y", number(ceiling, "gib_s"));
     if (const double all = number(ceiling, "all_links_gib_s"); all > number(ceiling, "gib_s"))
         words += fmt::format("; all {:.0f} would carry {:.1f}", number(at(routes, "worst"), "available"), all);
-    out += "\n" + wrapped(words + static_words(ceiling) + ".", columns, "", "");
+    out += "\n" + wrapped(words + ".", columns, "", "");
     if (at(ceiling, "predicted_gib_s").is_number())
-        out += wrapped(fmt::format("Prediction{} for {}: {:.1f} GiB/s, when each node moves {:g} GiB/s and no link more than its "
+        out += wrapped(fmt::format("Prediction for {}: {:.1f} GiB/s, when each node moves {:g} GiB/s and no link more than its "
                                    "ceiling; what the other end can give is not counted.",
-                                   static_words(ceiling), text(at(routes, "worst"), "name"),
+                                   text(at(routes, "worst"), "name"),
                                    number(ceiling, "predicted_gib_s"), number(ceiling, "rate_per_node_gib_s")),
                        columns, "", "  ");
 }
@@ -123,23 +110,25 @@ void add_shapes(std::string &out, const ordered_json &routes, std::size_t column
         if (link.empty())
             continue;
         std::string words = fmt::format("{:.0f} on {}", number(shape, "max_link_flows"), link);
-        if (std::string_view(key) != "many_to_one") // one LID leaves a switch by one link
-            words += fmt::format("; its group evenly {:.4g} (x {:.2f})", number(shape, "ideal"), number(shape, "factor"));
+        words += std::string_view(key) == "many_to_one"
+                     ? "; not less by spreading: one LID goes whole over one link"
+                     : fmt::format("; its group evenly {:.4g} (x {:.2f})", number(shape, "ideal"), number(shape, "factor"));
         lines += wrapped(words, columns, fmt::format("  {:<13} ", name), std::string(16, ' '));
     }
     const char *inside = direction_words("inside", of_job);
     if (lines.empty() && !at(routes, "worst").is_object())
         return; // said above
     out += lines.empty() ? fmt::format("\nNo link between switches carries traffic {}.\n", inside)
-                         : fmt::format("\nFlows on the busiest link between switches, {}{}:\n{}", inside,
-                                       static_words(at(shapes, "many_to_many")), lines);
+                         : fmt::format("\nFlows on the busiest link between switches, {}:\n{}", inside, lines);
     const ordered_json &half = at(routes, "effective_bisection");
     if (!lines.empty() && half.is_object())
-        out += wrapped(fmt::format("Effective bisection{} {:.3f} of the hosts' links (95 % sure: {:.3f} to {:.3f}; worst {:.2f}), "
-                                   "over {:.0f} random halves that exchange pairwise; large full-bisection networks with "
-                                   "static routes have 0.55 to 0.60.",
-                                   static_words(half), number(half, "mean"), number(half, "low"), number(half, "high"), number(half, "worst"),
-                                   number(half, "bisections")),
+        out += wrapped(fmt::format("Effective bisection {:.3f} of the hosts' links (95 % sure: {:.3f} to {:.3f}; worst {:.2f}), "
+                                   "over {:.0f} random halves that exchange pairwise{}.",
+                                   number(half, "mean"), number(half, "low"), number(half, "high"), number(half, "worst"),
+                                   number(half, "bisections"),
+                                   list(routes, "lids").size() >= large_job
+                                       ? "; large full-bisection networks with static routes have 0.55 to 0.60"
+                                       : ""),
                        columns, "", "  ");
 }
 
@@ -159,46 +148,21 @@ void add_map(std::string &out, const ordered_json &routes, std::size_t columns) 
     out += wrapped(words, columns, "", "  ");
 }
 
-void add_headline(std::string &out, const ordered_json &routes, const RoutesStyle &style, std::size_t columns) {
-    const ordered_json &worst = at(routes, "worst");
-    std::set<double> lost_lids;
-    for (const ordered_json &each : list(routes, "unreachable"))
-        lost_lids.insert(number(each, "lid"));
-    const std::size_t lost = lost_lids.size();
-    if (!worst.is_object()) {
-        out += lost == 0
-                   ? "No link between switches is on the way.\n"
-                   : wrapped(fmt::format("{} unreachable by these tables; of the rest, no link between switches is on the way.",
-                                         lost == 1 ? "1 LID is" : fmt::format("{} LIDs are", lost)),
-                             columns, "", "  ");
-        return;
-    }
-    if (lost > 0)
-        out += fmt::format("{}{} unreachable by these tables{}: what follows is of the rest.\n", style.bad,
-                           lost == 1 ? "1 LID is" : fmt::format("{} LIDs are", lost), style.off);
-    const double imbalance = number(routes, "imbalance");
-    const ordered_json &bar = at(routes, "bar");
-    const std::string above = bar.is_number() && imbalance > number(routes, "bar")
-                                  ? fmt::format("; above the bar, {:g}", number(routes, "bar"))
-                                  : std::string();
-    const std::string group = number(worst, "imbalance") > 1
-                                  ? fmt::format("worst group {}{}: {:.0f} of {} used.", text(worst, "name"), rail_words(worst),
-                                                number(worst, "used"), count(number(worst, "available"), "link"))
-                                  : std::string("every group is spread as evenly as LIDs allow.");
-    const std::string after = fmt::format("(1.00 cannot be better{}{}); {}",
-                                          text(routes, "label").empty() ? "" : "; static route", above, group);
-    const std::string line = wrapped(fmt::format("Imbalance {:.2f} {}", imbalance, after), columns, "", "");
-    const std::string plain = fmt::format("Imbalance {:.2f}", imbalance);
-    out += line.starts_with(plain) ? fmt::format("Imbalance {}{:.2f}{}{}", imbalance > 1 ? style.bad : "", imbalance,
-                                                 style.off, line.substr(plain.size()))
-                                   : line;
-    const ordered_json &links = at(routes, "links");
-    if (const ordered_json &idle = at(links, "most_idle"); idle.is_object())
-        out += wrapped(fmt::format("Of {:.0f} links that could carry {:.0f} carry nothing; most idle at {}: {:.0f} of {:.0f} used, "
-                                   "with {:.0f} to {:.0f} LIDs each.",
-                                   number(links, "available"), number(links, "idle"), text(idle, "name"), number(idle, "used"),
-                                   number(idle, "available"), number(idle, "least_lids"), number(idle, "most_lids")),
+/// Said once, for every figure below; "label" has it with each in JSON.
+void add_adaptive(std::string &out, const ordered_json &routes, std::size_t columns) {
+    const std::string adaptive = text(routes, "adaptive_routing");
+    if (adaptive == "on")
+        out += "Static route; packets may take others: adaptive routing is on.\n";
+    else if (adaptive != "off")
+        out += wrapped("Static route; packets may take others: whether adaptive routing is on is unknown; where you know, "
+                       "adaptive_routing = \"on\" or \"off\" in the configuration says so.",
                        columns, "", "  ");
+}
+
+/// "node[01-12]", "all 191 hosts"
+std::string whose(const ordered_json &routes) {
+    return odd_json::flag(routes, "all_hosts", false) ? fmt::format("all {}", counted(number(routes, "node_count"), "host"))
+                                                      : shortened(text(routes, "nodes"));
 }
 
 } // namespace
@@ -207,19 +171,15 @@ std::string routes_text(const ordered_json &routes, bool colour, std::size_t col
     const RoutesStyle style(colour);
     std::string out;
     const std::string from = text(routes, "from");
-    const std::string subject = "Routes of " + shortened(text(routes, "nodes"));
+    const std::string subject = "Routes of " + whose(routes);
     const std::string head =
-        wrapped(fmt::format("{} ({}{})", subject, count(double(list(routes, "lids").size()), "LID"),
+        wrapped(fmt::format("{} ({}{})", subject, counted(double(list(routes, "lids").size()), "LID"),
                             from.empty() ? std::string() : fmt::format(", with {} as services", shortened(from))),
                 columns, "", "  ");
-    out += head.starts_with(subject) ? style.strong + subject + style.off + head.substr(subject.size()) : head;
+    out += styled(head, subject, style.strong, style);
     add_map(out, routes, columns);
-    const std::string adaptive = text(routes, "adaptive_routing");
-    if (adaptive == "on")
-        out += "Static route; packets may take others: adaptive routing is on.\n";
-    else if (adaptive != "off")
-        out += wrapped("Static route; packets may take others: whether adaptive routing is on is unknown.", columns, "", "  ");
-    add_headline(out, routes, style, columns);
+    add_adaptive(out, routes, columns);
+    out += routes_headline(routes, style, columns, of_job);
     for (const ordered_json &warning : list(routes, "warnings"))
         if (warning.is_string())
             out += wrapped("warning: " + printable(warning.get<std::string>()), columns, "", "  ");
@@ -236,7 +196,7 @@ std::string routes_text(const ordered_json &routes, bool colour, std::size_t col
     std::stable_sort(order.begin(), order.end(),
                      [&](const ordered_json *a, const ordered_json *b) { return is_worst(*a) && !is_worst(*b); });
     for (std::size_t i = 0; i < order.size() && i < groups_shown; ++i)
-        add_group(out, *order[i], style, columns, of_job);
+        add_group(out, routes, *order[i], style, columns, of_job);
     if (order.size() > groups_shown) {
         const double more = double(order.size() - groups_shown) + number(routes, "groups_left_out");
         out += fmt::format("\n{:.0f} more {}, imbalance at most {:.2f}; --json lists them all.\n", more,
@@ -245,14 +205,7 @@ std::string routes_text(const ordered_json &routes, bool colour, std::size_t col
     add_ceiling(out, routes, columns);
     add_shapes(out, routes, columns, of_job);
 
-    const ordered_json &lost = list(routes, "unreachable");
-    if (!lost.empty())
-        out += fmt::format("\n{}Unreachable{}:\n", style.bad, style.off);
-    for (std::size_t i = 0; i < lost.size() && i < unreachable_shown; ++i)
-        out += wrapped(fmt::format("LID {:.0f} {}: {}", number(lost[i], "lid"), text(lost[i], "node"), text(lost[i], "why")), columns,
-                       "  ", "    ");
-    if (lost.size() > unreachable_shown)
-        out += fmt::format("  and {} more; --json lists them all\n", lost.size() - unreachable_shown);
+    out += unreachable_text(routes, style, columns);
     out += versus_text(routes, colour, columns);
     out += remedies_text(routes, colour, columns);
     return out;

@@ -30,10 +30,13 @@ expect_equal "$(json "$work/dump.json" "$group")" "$(json "$work/live.json" "$gr
 
 text=$(lab exec fabric-check routes --map "$work/map.fcm" "${ask[@]}")
 expect_match "$text" '52\.8' "the text"
+expect_match "$text" 'Imbalance 3\.00, above the bar, 1\.5: SwitchB:25<->SwitchA:13' "the headline"
+expect_match "$(lab exec fabric-check routes --map "$work/map.fcm" --all-hosts)" '^Routes of all [0-9]+ hosts' "the title of all hosts"
 got=0
 said=$(lab exec fabric-check routes --map "$work/map.fcm" --nodes 'node[01-12],node013,SwitchA' 2>&1) || got=$?
 expect_equal "$got" 3 "the exit code of names that are not there"
 expect_match "$said" 'node013: not in the map \(nearest: node0' "a name that is near"
+expect_match "$(lab exec fabric-check routes --map "$work/map.fcm" --nodes node01 --from 'io[1-8]' 2>&1)" 'io\[1-8\]: not in the map' "names of one reason"
 expect_match "$said" 'SwitchA: is a switch, not a host' "a switch's name"
 expect_exit 2 lab exec fabric-check routes --map "$work/none.fcm" --nodes node01 > /dev/null 2>&1
 expect_exit 2 lab exec fabric-check routes --topology "$work/none" --lfts "$work/lfts" --nodes node01 > /dev/null 2>&1
@@ -46,6 +49,7 @@ lab exec fabric-check map build -o "$work/sm.fcm" --json > "$work/built.json" ||
 expect_equal "$(json "$work/built.json" "int(d['subnet_manager']['guid'], 16) == int('$master', 16)")" true "who runs the fabric"
 expect_equal "$(json "$work/built.json" 'd["subnet_manager"]["state"]')" 'master' "its state"
 expect_exit 1 lab exec fabric-check routes --map "$work/map.fcm" "${ask[@]}" --remedies --versus-lfts "$lab_tests/fabric/collapsed.lfts" --json > "$work/remedies.json"
+expect_equal "$(json "$work/remedies.json" 'd["remedies"]["ranking"][0]["name"]')" guid_routing_order "what to try first"
 then='{o["name"]: o["then"]["imbalance"] for o in d["remedies"]["options"] if "then" in o}'
 expect_equal "$(json "$work/remedies.json" "$then")" '{"guid_routing_order": 1.0}' "remedies of the collapsed table"
 expect_equal "$(json "$work/remedies.json" '[d["versus"][0]["imbalance"], d["versus"][0]["differing_entries"]]')" '[3.0, 0]' "the same tables from a file"

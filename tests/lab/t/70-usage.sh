@@ -58,6 +58,16 @@ lab fabric dump_fts 2> /dev/null | gzip > "$work/tables.gz"
 refuses 2 "no topology in .*tables.gz: add the output of ibnetdiscover" fc map import "$work/tables.gz"
 refuses 2 "topology: is an input" fc map import "$work/topology" -o "$work/topology"
 refuses 4 "/nonexistent/" fc map import "$work/topology" -o /nonexistent/x
+refuses 2 "map import: -o - would not be standard output" fc map import "$work/topology" -o -
+refuses 2 "map build: -o - would not be standard output" umad map build -o -
+printf 'Unicast lids [0-1] of switch Lid 1 guid 0x2c5eab0001000000 (%s):\n0x0001 001 # \n' "'elsewhere'" > "$work/foreign"
+fc map import "$work/topology" -o "$work/kept.fcm" > /dev/null || fail "map import of a topology alone"
+before=$(md5sum < "$work/kept.fcm")
+refuses 2 "foreign: not one forwarding table of the fabric in .*topology: these files do not belong together" \
+    fc map import "$work/topology" "$work/foreign" -o "$work/kept.fcm"
+expect_equal "$(md5sum < "$work/kept.fcm")" "$before" "the map that was there"
+refuses 3 "kept.fcm: the map has no forwarding tables, so routes cannot be told" fc --map "$work/kept.fcm" routes --all-hosts
+expect_match "$(COLUMNS=60 fc help routes | awk 'length > widest { widest = length } END { print widest }')" '^(5[0-9]|60)$' "the width of help"
 sed "s|^spool = .*|spool = \"$work/nowhere\"|" "$FABRIC_CHECK_LAB/fabric-check.toml" > "$work/nowhere.toml"
 refuses 4 "nowhere: No such file or directory .the spool: is its file system mounted" \
     fc --config "$work/nowhere.toml" map import "$work/topology"

@@ -44,6 +44,39 @@ TEST(MapReport, LinksAreCountedByRateTheFastestFirst) {
     EXPECT_THAT(text, HasSubstr("\nlinks to hosts:   3, all 4xHDR\n"));
 }
 
+TEST(MapReport, HostsAreCountedByNameAndCardsBeside) {
+    const ordered_json json = json_of(mixed().map);
+    EXPECT_EQ(json["hosts"], 3) << "cards, as ever";
+    EXPECT_EQ(json["cards"], 3);
+    EXPECT_EQ(json["host_count"], 2);
+    EXPECT_EQ(json["nameless_cards"], 0);
+    EXPECT_THAT(map_text(json), HasSubstr("\nhosts:            2 (3 cards)\n"));
+    EXPECT_TRUE(json["problems"].empty());
+}
+
+TEST(MapReport, CardsThatNameNoHostAreAProblem) {
+    Builder b = mixed();
+    b.add_host("MT4129 ConnectX7   Mellanox Technologies", 9);
+    EXPECT_EQ(json_of(b.map)["host_count"], 3);
+    EXPECT_EQ(json_of(b.map)["nameless_cards"], 1);
+    EXPECT_EQ(json_of(b.map)["problems"][0]["reason"],
+              "1 card has no host name in its description (first: 0x0000000000000a05): --nodes cannot find it, --lids can");
+    b.add_host("MT4129 ConnectX7   Mellanox Technologies", 10);
+    EXPECT_THAT(map_text(json_of(b.map), 200),
+                HasSubstr("problem:          hosts: 2 cards have no host name in their description (first: 0x0000000000000a05): "
+                          "--nodes cannot find them, --lids can\n"));
+}
+
+TEST(MapReport, OtherNodesAreCalledWhatTheyAre) {
+    Builder b = mixed();
+    for (const char *name : {"Mellanox Technologies Aggregation Node", "Mellanox Technologies Aggregation Node", "Voltaire Gateway", "x"})
+        b.map.nodes[b.add_host(name, 0)].kind = fabric::NodeKind::other;
+    EXPECT_EQ(json_of(b.map)["others"], 4);
+    EXPECT_EQ(json_of(b.map)["other_kinds"]["SHARP aggregation nodes"], 2);
+    EXPECT_THAT(map_text(json_of(b.map)), HasSubstr("\nother nodes:      2 SHARP aggregation nodes, 1 gateway, 1 other\n"));
+    EXPECT_TRUE(json_of(b.map)["problems"].empty()) << "they need no host's name";
+}
+
 TEST(MapReport, ARateThatIsNotKnownIsSaidSo) {
     Builder b = mixed();
     for (const auto &[node, port] : {std::pair(0, 1), std::pair(1, 1)})

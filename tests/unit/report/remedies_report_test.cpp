@@ -113,12 +113,92 @@ TEST(AliasingWords, SayWhichLidsAndWhichLinks) {
 
 TEST_F(RemediesReport, TheTableIsReadAtAGlance) {
     const std::string shown = text();
-    EXPECT_THAT(shown, HasSubstr("imbalance  group's     links   busiest  GiB/s  worst group\n"));
-    EXPECT_THAT(shown, HasSubstr("  now                              3.00     3.00    3 of 8    6 LIDs   67.8  SwitchB>SwitchA\n"));
-    EXPECT_THAT(shown, HasSubstr("  guid_routing_order               1.00     1.00    8 of 8  "));
-    EXPECT_THAT(shown, HasSubstr("  4 more links, likewise              -     1.00  12 of 12     1 LID  271.2\n"));
-    EXPECT_THAT(shown, HasSubstr("  LMC 1, at best                      -     1.00    8 of 8  1.5 LIDs  180.8\n"));
-    EXPECT_THAT(shown, HasSubstr("1.00-1.00, 90 % <= 1.00, 100 % better\n"));
+    EXPECT_THAT(shown, HasSubstr("imbalance  group's     links   busiest  GiB/s\n"));
+    EXPECT_THAT(shown, HasSubstr("Imbalance of all of it; links, LIDs and GiB/s of SwitchB>SwitchA, the worst group now, unless"));
+    EXPECT_THAT(shown, ::testing::ContainsRegex("  now +3.00     3.00    3 of 8    6 LIDs   67.8\n"));
+    EXPECT_THAT(shown, ::testing::ContainsRegex("  guid_routing_order +1.00     1.00    8 of 8  "));
+    EXPECT_THAT(shown, ::testing::ContainsRegex("  4 more links, likewise +-     1.00  12 of 12     1 LID  271.2\n"));
+    EXPECT_THAT(shown, ::testing::ContainsRegex("  LMC 1, at best +-     1.00    8 of 8  1.5 LIDs  180.8\n"));
+}
+
+TEST_F(RemediesReport, ManyTriesAreATableOfTheirOwn) {
+    const std::string shown = text();
+    EXPECT_THAT(shown, ::testing::ContainsRegex("imbalance of many tries +tries +least +median +9 of 10 +most +better\n"));
+    EXPECT_THAT(shown, ::testing::ContainsRegex("  scatter_ports +10 +1.00 +1.00 +1.00 +1.00 +100%\n"));
+    EXPECT_THAT(shown, ::testing::ContainsRegex("  lot alone, a yardstick +10 "));
+    EXPECT_THAT(shown, HasSubstr("is no setting of opensm but a yardstick"));
+}
+
+TEST_F(RemediesReport, PartsOfALidAreExplained) {
+    EXPECT_THAT(text(400), HasSubstr("a part of a LID above is the share of its traffic that takes one of its ways"));
+}
+
+TEST_F(RemediesReport, TheFileOfTheRoutingOrderIsMadeByACommandInTheText) {
+    EXPECT_THAT(text(400), HasSubstr("20 GUIDs; their file, for guid_routing_order_file: the same command with --json | jq -r "
+                                     "'.remedies.options[]|select(.name==\"guid_routing_order\").guids[]'"));
+}
+
+TEST_F(RemediesReport, EndsWithWhatToTryFirst) {
+    const ordered_json ranking = remedies()["ranking"];
+    ASSERT_EQ(ranking.size(), 2U) << "other nodes could not be evaluated";
+    EXPECT_EQ(ranking[0]["name"], "guid_routing_order");
+    EXPECT_EQ(ranking[0]["imbalance"], 1.0);
+    EXPECT_EQ(ranking[1]["name"], "scatter");
+    EXPECT_THAT(text(400), HasSubstr("\nTry first: guid_routing_order, 3.00 -> 1.00; then scatter_ports, 3.00 -> 1.00 (the median "
+                                     "draw).\n"));
+}
+
+TEST_F(RemediesReport, TheRankingHasTheBestFirstAndOnlyWhatWasEvaluatedAndHelps) {
+    Remedies found;
+    found.now.imbalance = 3;
+    found.other_nodes.then.imbalance = 2;
+    found.routing_order.then.imbalance = 1.2;
+    found.scatter.least_used.median = 1.5;
+    const auto names = [&] {
+        std::vector<std::string> out;
+        const ordered_json json = remedies_json(map, found, {}, std::nullopt);
+        for (const auto &one : json["ranking"])
+            out.push_back(one["name"]);
+        return out;
+    };
+    EXPECT_THAT(names(), ElementsAre("guid_routing_order", "scatter", "other_nodes"));
+    found.routing_order.then.unreachable = 1;
+    found.scatter.not_evaluated = "too large";
+    EXPECT_THAT(names(), ElementsAre("other_nodes"));
+    found.other_nodes.then.imbalance = 3;
+    EXPECT_THAT(names(), ElementsAre());
+}
+
+TEST_F(RemediesReport, BelowTheBarNothingMustBeMended) {
+    ordered_json routes = json();
+    routes["bar"] = 4;
+    EXPECT_THAT(remedies_text(routes, false, 400), HasSubstr("\nNothing must be mended: the imbalance is 3.00, below the bar, 4. What "
+                                                             "would help: guid_routing_order, 3.00 -> 1.00; then"));
+}
+
+TEST_F(RemediesReport, AnEvenSpreadHasNothingToMend) {
+    map = fabric::testing::two_switches(fabric::testing::even());
+    EXPECT_TRUE(remedies()["ranking"].empty());
+    EXPECT_THAT(text(), HasSubstr("\nNothing to mend: the imbalance is 1.00.\n"));
+}
+
+TEST_F(RemediesReport, WhereNothingHelpsThatIsSaid) {
+    ordered_json routes = json();
+    routes["remedies"]["ranking"] = ordered_json::array();
+    routes["bar"] = 1.5;
+    EXPECT_THAT(remedies_text(routes, false, 400),
+                HasSubstr("None of what could be evaluated for all of it lowers the imbalance, 3.00, above the bar, 1.5.\n"));
+}
+
+TEST_F(RemediesReport, AnotherGroupStandsOnlyWhereItIsWorse) {
+    ordered_json routes = json();
+    ordered_json &order = routes["remedies"]["options"][1];
+    order["then"]["worst"] = {{"name", "X>Y"}, {"available", 4}, {"used", 2}, {"busiest_lids", 3}, {"imbalance", 1.5}};
+    order["then"]["ceiling_gib_s"] = 45.2;
+    EXPECT_THAT(remedies_text(routes, false, 160), ::testing::ContainsRegex("  guid_routing_order +1.00 +1.00 +8 of 8 +2 LIDs +180.8\n"
+                                                                            "    its worst group, another +1.50 +2 of 4 +3 LIDs +45.2  X>Y\n"));
+    order["then"]["worst"]["imbalance"] = 1.0;
+    EXPECT_THAT(remedies_text(routes, false, 160), Not(HasSubstr("another  ")));
 }
 
 TEST_F(RemediesReport, NoLineIsWiderThanAsked) {
@@ -130,23 +210,24 @@ TEST_F(RemediesReport, NoLineIsWiderThanAsked) {
 }
 
 TEST_F(RemediesReport, GroupsOfLongNamesStandBelowTheirRowsInANarrowTerminal) {
-    for (DraftNode &node : map.nodes)
-        if (node.kind == NodeKind::switch_node)
-            node.description += "-of-the-second-room-rack-12";
-    map.index();
     const std::string group = "SwitchB-of-the-second-room-rack-12>SwitchA-of-the-second-room-rack-12";
-    EXPECT_THAT(text(160), HasSubstr("67.8  " + group + "\n"));
-    EXPECT_THAT(text(80), HasSubstr("imbalance  group's     links   busiest  GiB/s\n")) << "no head without its column";
-    EXPECT_THAT(text(80), HasSubstr("67.8\n    worst: " + group + "\n"));
+    ordered_json routes = json();
+    ordered_json &then = routes["remedies"]["options"][1]["then"];
+    then["worst"] = {{"name", group}, {"available", 4}, {"used", 2}, {"busiest_lids", 3}, {"imbalance", 1.5}};
+    then["ceiling_gib_s"] = 45.2;
+    EXPECT_THAT(remedies_text(routes, false, 160), HasSubstr("45.2  " + group + "\n"));
+    EXPECT_THAT(remedies_text(routes, false, 80), HasSubstr("imbalance  group's     links   busiest  GiB/s\n")) << "no head without its column";
+    EXPECT_THAT(remedies_text(routes, false, 80), HasSubstr("45.2\n    " + group + "\n"));
 }
 
 TEST_F(RemediesReport, LongNamesOfFilesAreCutAtTheirFrontToFit) {
     ordered_json routes = json();
-    routes["versus"] = versus_json({{"/a/directory/somewhere/of/engines/updn-2026/opensm-lfts.dump", {}, {}, 10, {}}});
+    routes["versus"] = versus_json(Map(), {{"/a/directory/somewhere/of/engines/updn-2026/opensm-lfts.dump", {}, {}, 10, {}}});
     for (const std::size_t columns : {80U, 98U}) { // to a pager it is more than the terminal has
         const std::string shown = versus_text(routes, false, columns);
         EXPECT_THAT(shown, HasSubstr("n-2026/opensm-lfts.dump "));
-        std::istringstream lines(shown.substr(0, shown.find("/opensm-lfts.dump differs")));
+        const std::size_t table = shown.find("   imbalance  group's");
+        std::istringstream lines(shown.substr(table, shown.find("/opensm-lfts.dump differs") - table));
         for (std::string line; std::getline(lines, line);)
             EXPECT_LE(line.substr(0, line.find("  Switch")).size(), 80U) << line;
     }
@@ -177,7 +258,7 @@ TEST_F(RemediesReport, AFallbackIsNamedWithReasonAndSuccessor) {
 
 TEST_F(RemediesReport, ALogOfARoutingThatWorkedNamesItsEngine) {
     log = SmLog{};
-    log->used = "updn";
+    log->used = "file";
     EXPECT_THAT(causes(), ElementsAre("engine"));
     log->state = "STANDBY";
     EXPECT_THAT(causes(), ElementsAre("engine", "not_master"));
@@ -188,6 +269,39 @@ TEST_F(RemediesReport, UpdnWithoutRootsAndFtreeWithLmcAreFlagged) {
     log->used = "minhop";
     log->updn_without_roots = log->ftree_with_lmc = true;
     EXPECT_THAT(causes(), ElementsAre("updn_without_roots", "ftree_with_lmc", "engine"));
+}
+
+TEST_F(RemediesReport, WhereUpdnGotItsRootsIsToldOrSaidToBeUnknown) {
+    log = SmLog{};
+    log->used = "updn";
+    EXPECT_THAT(causes(), ElementsAre("updn_roots_unknown", "engine"));
+    log->updn_roots_guessed = true;
+    EXPECT_THAT(causes(), ElementsAre("updn_without_root_guids", "engine"));
+    log->updn_roots_guessed = false;
+    log->updn_roots_given = true;
+    EXPECT_THAT(causes(), ElementsAre("engine"));
+}
+
+TEST_F(RemediesReport, ALogOfAnotherFabricIsNotLookedAt) {
+    log = SmLog{};
+    log->name = "opensm.log";
+    log->port_guid = 0x5ca1ab1e;
+    log->failed = {{"ftree", "more than one root", ""}};
+    log->used = "minhop";
+    EXPECT_THAT(causes(), ElementsAre("other_fabric"));
+    EXPECT_THAT(text(400), HasSubstr("opensm.log is not looked at: its manager ran on port 0x000000005ca1ab1e"));
+}
+
+TEST_F(RemediesReport, EveryResultIsLabelledUnderAdaptiveRouting) {
+    EXPECT_FALSE(remedies().contains("label"));
+    map.adaptive_routing = AdaptiveRouting::on;
+    const ordered_json all = remedies();
+    EXPECT_EQ(all["label"], "static route; packets may take others");
+    EXPECT_EQ(all["now"]["label"], all["label"]);
+    for (const auto &one : all["options"])
+        EXPECT_EQ(one["label"], all["label"]) << one["name"];
+    Map other(map);
+    EXPECT_EQ(versus_json(other, {{"f", {}, {}, 0, {}}})[0]["label"], all["label"]);
 }
 
 TEST_F(RemediesReport, LmcOfTheMapIsFlaggedWithoutALog) {
@@ -216,10 +330,10 @@ TEST_F(RemediesReport, WhoRunsTheFabricIsUnknownAHostOrASwitch) {
     EXPECT_THAT(text(), HasSubstr("- Subnet manager: no node of the map, GUID 0x0000000000001234, LID 999"));
 }
 
-TEST_F(RemediesReport, RemediesAreLabelledUnderAdaptiveRouting) {
-    EXPECT_THAT(text(), Not(HasSubstr("static routes")));
+TEST_F(RemediesReport, TheLabelStandsInTheHeadOfAllOnly) {
     map.adaptive_routing = AdaptiveRouting::unknown;
-    EXPECT_THAT(text(), HasSubstr("What could be done (static routes; packets may take others)\n"));
+    EXPECT_THAT(text(), Not(HasSubstr("static route")));
+    EXPECT_THAT(text(), HasSubstr("\nWhat could be done\n"));
 }
 
 TEST_F(RemediesReport, OthersStandBesideTheseTables) {
@@ -228,27 +342,66 @@ TEST_F(RemediesReport, OthersStandBesideTheseTables) {
     other.figures.imbalance = 1.5;
     other.figures.group = "SwitchA>SwitchB";
     other.figures.unreachable = 2;
+    other.unreachable_lids = 1;
+    other.figures.group_imbalance = 2;
+    other.figures.used = 1;
+    other.figures.available = 8;
     other.group.group = "SwitchB>SwitchA";
     other.group.used = 5;
     other.group.available = 8;
     other.group.busiest_lids = 4;
-    routes["versus"] = versus_json({other});
+    routes["versus"] = versus_json(Map(), {other});
     EXPECT_EQ(routes["versus"][0]["file"], "/dumps/updn/opensm-lfts.dump");
     EXPECT_EQ(routes["versus"][0]["differing_entries"], 10);
     EXPECT_EQ(routes["versus"][0]["unreachable"], 2);
+    EXPECT_EQ(routes["versus"][0]["unreachable_lids"], 1);
     const std::string shown = versus_text(routes, false, 120);
-    EXPECT_THAT(shown, HasSubstr("  these tables                       3.00     3.00  3 of 8   6 LIDs   67.8  SwitchB>SwitchA\n"));
-    EXPECT_THAT(shown, HasSubstr("  /dumps/updn/opensm-lfts.dump       1.50"));
-    EXPECT_THAT(shown, HasSubstr("SwitchA>SwitchB; 2 LIDs unreachable\n"));
-    EXPECT_THAT(shown, ::testing::ContainsRegex("    there, the group above +1.00  5 of 8   4 LIDs    0.0\n"));
+    EXPECT_THAT(shown, ::testing::ContainsRegex("  these tables +3.00     3.00  3 of 8   6 LIDs   67.8\n"));
+    EXPECT_THAT(shown, ::testing::ContainsRegex("  \\.\\.\\.ps/updn/opensm-lfts.dump +1.50 +1.00  5 of 8   4 LIDs"));
+    EXPECT_THAT(shown, ::testing::ContainsRegex("    its worst group, another +2.00  1 of 8 .*SwitchA>SwitchB; 1 not reached\n"));
     EXPECT_THAT(shown, HasSubstr("differs in 10 entries"));
     EXPECT_THAT(shown, HasSubstr("warning: x:3: odd line\n"));
     EXPECT_THAT(routes_text(routes, false), HasSubstr("These tables and others\n")) << "a part of the whole text";
 }
 
+struct Against : RemediesReport {
+    std::string conclusion(double imbalance, std::size_t lost = 0) {
+        ordered_json routes = json();
+        routes["bar"] = 1.5;
+        Versus other{"updn", {}, {}, 10, {}, lost};
+        other.figures.imbalance = imbalance;
+        routes["versus"] = versus_json(Map(), {other});
+        const std::string shown = versus_text(routes, false, 200);
+        return shown.substr(shown.rfind("\nupdn ") + 1);
+    }
+};
+
+TEST_F(Against, OthersAreWorseBetterOrTheSame) {
+    EXPECT_EQ(conclusion(4), "updn is worse than these tables: 4.00 against 3.00, above the bar, 1.5.\n");
+    EXPECT_EQ(conclusion(1.2), "updn is better than these tables: 1.20 against 3.00, below the bar, 1.5.\n");
+    EXPECT_EQ(conclusion(3.001), "updn is as good as these tables: 3.00 against 3.00, above the bar, 1.5.\n");
+}
+
+TEST_F(Against, WhatReachesLessIsWorseWhateverItsImbalance) {
+    EXPECT_EQ(conclusion(1, 2), "updn is worse than these tables, as it does not reach 2 more; else 1.00 against 3.00, below the bar, "
+                                "1.5.\n");
+}
+
+TEST_F(Against, OneFileIsCalledTheSameEverywhere) {
+    ordered_json routes = json();
+    routes["versus"] = versus_json(Map(), {{"/a/directory/somewhere/of/engines/updn-2026/opensm-lfts.dump", {}, {}, 10, {}, 1}});
+    const std::string shown = versus_text(routes, false, 80);
+    std::size_t times = 0;
+    for (std::size_t at = 0; (at = shown.find("opensm-lfts.dump", at)) != std::string::npos; ++at) {
+        ++times;
+        EXPECT_EQ(shown.substr(at + 16 - 27, 27), "...dn-2026/opensm-lfts.dump");
+    }
+    EXPECT_EQ(times, 4U) << shown;
+}
+
 TEST_F(RemediesReport, TheSameTablesAreSaidToBeTheSame) {
     ordered_json routes = json();
-    routes["versus"] = versus_json({{"f", {}, {}, 0, {}}});
+    routes["versus"] = versus_json(Map(), {{"f", {}, {}, 0, {}}});
     EXPECT_THAT(versus_text(routes, false), HasSubstr("f has the same entries for these LIDs.\n"));
 }
 

@@ -344,7 +344,27 @@ TEST(ReportText, FitsANarrowTerminal) {
     }
 }
 
-TEST(ReportText, WithoutATerminalTheWidthIsTheUsual) { EXPECT_EQ(text_columns(-1), usual_columns); }
+std::size_t columns_by(const char *environment) {
+    ::setenv("COLUMNS", environment, 1); // NOLINT(concurrency-mt-unsafe)
+    const std::size_t columns = text_columns(-1);
+    ::unsetenv("COLUMNS"); // NOLINT(concurrency-mt-unsafe)
+    return columns;
+}
+
+TEST(ReportText, WithoutATerminalTheWidthIsTheUsual) {
+    ::unsetenv("COLUMNS"); // NOLINT(concurrency-mt-unsafe)
+    EXPECT_EQ(text_columns(-1), usual_columns);
+}
+
+TEST(ReportText, WithoutATerminalTheEnvironmentMaySayTheWidth) {
+    EXPECT_EQ(columns_by("40"), 40U);
+    EXPECT_EQ(columns_by("500"), 500U);
+}
+
+TEST(ReportText, AWidthInTheEnvironmentThatIsNotSensibleIsNone) {
+    for (const char *odd : {"", "39", "501", "80x", "-80", "18446744073709551616"})
+        EXPECT_EQ(columns_by(odd), usual_columns) << odd;
+}
 
 TEST(ReportText, IsColouredOnlyWhenAsked) {
     MainJob job;

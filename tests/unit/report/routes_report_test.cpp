@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <set>
 #include <sstream>
 
 namespace fabric_check {
@@ -111,12 +112,18 @@ TEST(RoutesJson, NamesWhatDoesNotArrive) {
     EXPECT_THAT(routes_text(json, false), HasSubstr("  LID 3 node03: no entry at SwitchB\n"));
 }
 
+TEST(RoutesText, EachUnreachableLidHasOneLine) {
+    ordered_json json = collapsed();
+    json["unreachable"] = {{{"lid", 3}, {"node", "node03"}, {"why", "no entry at SwitchB"}},
+                           {{"lid", 3}, {"node", "node03"}, {"why", "no entry at SwitchC"}}};
+    EXPECT_THAT(routes_text(json, false), HasSubstr("\n  LID 3 node03: no entry at SwitchB, and at 1 other switch\n"));
+}
+
 TEST(RoutesText, ShowsBarsIdleLinksAndBothEnds) {
     const std::string text = routes_text(collapsed(), false);
     EXPECT_THAT(text, HasSubstr("services to the job: 12 LIDs"));
     EXPECT_THAT(routes_text(collapsed(), false, 98, false), HasSubstr("services to the nodes: 12 LIDs"));
     EXPECT_THAT(text, HasSubstr("Routes of node[01-12] (12 LIDs, with stor[01-08] as services)\n"));
-    EXPECT_THAT(text, HasSubstr("Imbalance 3.00 (1.00 cannot be better); worst group SwitchB>SwitchA: 3 of 8 links used."));
     EXPECT_THAT(text, HasSubstr("SwitchB>SwitchA, services to the job: 12 LIDs on 3 of 8 links, imbalance 3.00\n"));
     EXPECT_THAT(text, HasSubstr("  SwitchB:25<->SwitchA:13   200 Gb/s     6  ##############################\n"));
     EXPECT_THAT(text, HasSubstr("  SwitchB:27<->SwitchA:15   200 Gb/s     1  #####\n"));
@@ -130,12 +137,92 @@ TEST(RoutesText, SaysCeilingAndPredictionInWords) {
     EXPECT_THAT(text, HasSubstr("Prediction for SwitchB>SwitchA: 52.8 GiB/s, when each node moves 7.62 GiB/s"));
 }
 
+std::string one_line(std::string text) {
+    for (std::size_t at = 0; (at = text.find("\n  ", at)) != std::string::npos;)
+        text.replace(at, 3, " ");
+    return text;
+}
+
+TEST(RoutesJson, NamesTheLinkBehindTheImbalance) {
+    const ordered_json link = collapsed()["imbalance_link"];
+    EXPECT_EQ(link["link"], "SwitchB:25<->SwitchA:13");
+    EXPECT_EQ(link["switch"], "SwitchB");
+    EXPECT_EQ(link["port"], 25);
+    EXPECT_EQ(link["flows"], 48);
+    EXPECT_EQ(link["even"], 16);
+}
+
+ordered_json even() {
+    const MapDraft map = fabric::testing::two_switches(fabric::testing::even());
+    const Query query = fabric::testing::clients_and_servers(map);
+    return routes_json(map, analyse(LftView(map), query), query);
+}
+
+TEST(RoutesJson, WithoutAnImbalanceNoLinkIsBehindIt) { EXPECT_TRUE(even()["imbalance_link"].is_null()); }
+
+TEST(RoutesText, TheHeadlineNamesTheLinkAndTheBar) {
+    ordered_json json = collapsed();
+    const std::string without = one_line(routes_text(json, false));
+    EXPECT_THAT(without, HasSubstr("Imbalance 3.00: SwitchB:25<->SwitchA:13 carries 48 flows, 16 if everything were spread evenly.\n"));
+    json["bar"] = 1.5;
+    EXPECT_THAT(one_line(routes_text(json, false)), HasSubstr("\nImbalance 3.00, above the bar, 1.5: SwitchB:25<->SwitchA:13 carries"));
+    json["bar"] = 4;
+    EXPECT_THAT(one_line(routes_text(json, false)), HasSubstr("\nImbalance 3.00, below the bar, 4: SwitchB:25"));
+}
+
+TEST(RoutesText, TheWorstGroupHasALineOfItsOwn) {
+    EXPECT_THAT(one_line(routes_text(collapsed(), false)),
+                HasSubstr("\nWorst group, by the LIDs within it alone: SwitchB>SwitchA, services to the job: 12 LIDs on 3 of 8 links "
+                          "used, 6 on the busiest; imbalance 3.00.\n"));
+}
+
+TEST(RoutesText, AnEvenSpreadIsSaidInWords) {
+    ordered_json json = even();
+    json["bar"] = 1.5;
+    EXPECT_THAT(one_line(routes_text(json, false)),
+                HasSubstr("Imbalance 1.00, below the bar, 1.5: no link carries more than an even spread over the whole way would give "
+                          "it.\nEvery single group spreads its LIDs as evenly as they allow.\n"));
+}
+
+TEST(RoutesText, AGroupMayBeUnevenWhereTheWholeIsNot) {
+    ordered_json json = even();
+    json["worst"]["imbalance"] = 2.0;
+    const std::string text = one_line(routes_text(json, false));
+    EXPECT_THAT(text, HasSubstr("would give it; a single group's figure may still be higher, where few LIDs meet in it.\n"));
+    EXPECT_THAT(text, HasSubstr("imbalance 2.00.\n"));
+}
+
+TEST(RoutesText, TheWholeMayBeUnevenWhereNoGroupIs) {
+    ordered_json json = collapsed();
+    json["worst"]["imbalance"] = 1.0;
+    EXPECT_THAT(one_line(routes_text(json, false)),
+                HasSubstr("Every single group spreads its LIDs as evenly as they allow: the flows pile up where the choices of several "
+                          "switches meet.\n"));
+}
+
+TEST(RoutesText, IdleLinksAreThoseThatTheLidsCouldUse) {
+    EXPECT_THAT(one_line(routes_text(collapsed(), false)),
+                HasSubstr("Of 16 links between switches that these LIDs could use 5 carry nothing; most idle at SwitchB: 3 of 8 used, "
+                          "with 1 to 6 LIDs each.\n"));
+    const MapDraft map = fabric::testing::two_switches({25, 26, 27, 28});
+    Query query = fabric::testing::clients_and_servers(map);
+    query.job.resize(4);
+    ordered_json json = routes_json(map, analyse(LftView(map), query), query);
+    EXPECT_EQ(json["links"]["idle"], 4) << "as ever: of those there are";
+    EXPECT_EQ(json["links"]["usable"], 12);
+    EXPECT_TRUE(json["links"]["most_idle"].is_null());
+    EXPECT_THAT(routes_text(json, false), Not(HasSubstr("carry nothing"))) << "four LIDs use four links of eight";
+    const MapDraft fewer = fabric::testing::two_switches({25, 25, 26, 26});
+    json = routes_json(fewer, analyse(LftView(fewer), query), query);
+    EXPECT_THAT(one_line(routes_text(json, false)), HasSubstr("most idle at SwitchB: 2 of 4 used, with 2 LIDs each.\n"));
+}
+
 TEST(RoutesText, LabelsStaticRoutesUnlessAdaptiveRoutingIsOff) {
     EXPECT_THAT(routes_text(collapsed(AdaptiveRouting::off), false), Not(HasSubstr("packets may take others")));
     EXPECT_THAT(routes_text(collapsed(AdaptiveRouting::on), false),
                 HasSubstr("Static route; packets may take others: adaptive routing is on."));
     EXPECT_THAT(routes_text(collapsed(AdaptiveRouting::unknown), false),
-                HasSubstr("Static route; packets may take others: whether adaptive routing is on is unknown."));
+                HasSubstr("Static route; packets may take others: whether adaptive routing is on is unknown; where"));
 }
 
 TEST(RoutesText, EveryFigureIsLabelledUnlessAdaptiveRoutingIsOff) {
@@ -145,12 +232,13 @@ TEST(RoutesText, EveryFigureIsLabelledUnlessAdaptiveRoutingIsOff) {
     for (const ordered_json *result : {&unknown, &unknown["worst"], &unknown["ceiling"], &unknown["groups"][0],
                                        &unknown["groups"][1], &unknown["shapes"]["one_to_many"]})
         EXPECT_EQ((*result)["label"], "static route; packets may take others") << result->dump();
-    EXPECT_THAT(routes_text(off, false), Not(HasSubstr("static route")));
-    const std::string text = routes_text(unknown, false, 160);
-    EXPECT_THAT(text, HasSubstr("Imbalance 3.00 (1.00 cannot be better; static route)"));
-    EXPECT_THAT(text, HasSubstr("3 of 8 links, imbalance 3.00 (static route)\n"));
-    EXPECT_THAT(text, HasSubstr("would carry 180.8 (static route).\n"));
-    EXPECT_THAT(text, HasSubstr("Prediction (static route) for SwitchB>SwitchA: 52.8"));
+}
+
+TEST(RoutesText, TheLabelAndItsRemedyStandOnceInTheHead) {
+    const std::string text = one_line(routes_text(collapsed(AdaptiveRouting::unknown), false));
+    EXPECT_THAT(text, HasSubstr("adaptive_routing = \"on\" or \"off\" in the configuration says so.\nImbalance 3.00"));
+    EXPECT_THAT(text, Not(HasSubstr("static route")));
+    EXPECT_EQ(text.find("packets may take others"), text.rfind("packets may take others"));
 }
 
 TEST(RoutesJson, RailsAreShownWhereThereIsMoreThanOne) {
@@ -164,7 +252,60 @@ TEST(RoutesJson, RailsAreShownWhereThereIsMoreThanOne) {
     EXPECT_EQ(json["groups"][0]["rail"], 1);
     EXPECT_EQ(json["groups"][1]["rail"], 0);
     EXPECT_EQ(json["worst"]["rail"], 1);
+    EXPECT_TRUE(json["rails"].is_null()) << "one card to a host";
     EXPECT_THAT(routes_text(json, false), HasSubstr("SwitchB>SwitchA, rail 1, services to the job: 12 LIDs"));
+}
+
+TEST(RoutesText, RailsAreCalledByTheirCards) {
+    ordered_json json = collapsed();
+    json["rails"] = {"mlx5_0", "mlx5_3"};
+    json["groups"][0]["rail"] = json["worst"]["rail"] = 1;
+    const std::string text = one_line(routes_text(json, false));
+    EXPECT_THAT(text, HasSubstr("\nSwitchB>SwitchA, rail mlx5_3, services to the job: 12 LIDs"));
+    EXPECT_THAT(text, HasSubstr("it alone: SwitchB>SwitchA, rail mlx5_3, services"));
+}
+
+TEST(RoutesJson, RailsHaveTheNamesOfTheirCardsByNumber) {
+    fabric::testing::Builder b;
+    const auto a = b.add_switch("SwitchA", 8, 41), z = b.add_switch("SwitchB", 8, 42);
+    b.link(a, 7, z, 7);
+    unsigned lid = 1;
+    for (const auto &[name, at] : {std::pair("node1", a), std::pair("node2", z)})
+        for (unsigned card = 0; card < 2; ++card)
+            b.attach(b.add_host(name + std::string(" mlx5_") + std::to_string(card), std::uint16_t(lid++)), at, card + 1);
+    for (unsigned other = 1; other <= 4; ++other)
+        b.route(other <= 2 ? z : a, other, 7);
+    b.map.index();
+    const Map map(b.map);
+    std::vector<std::string> missing;
+    Query query;
+    query.job = endpoints_by_name(map, {"node1", "node2"}, missing);
+    EXPECT_EQ(routes_json(map, analyse(LftView(map), query), query)["rails"].dump(), R"(["mlx5_0","mlx5_1"])");
+    query.rails_apart = false;
+    EXPECT_TRUE(routes_json(map, analyse(LftView(map), query), query)["rails"].is_null());
+}
+
+TEST(RoutesText, AllHostsAreCountedNotListed) {
+    ordered_json json = collapsed();
+    EXPECT_EQ(json["node_count"], 12);
+    json["all_hosts"] = true;
+    EXPECT_THAT(routes_text(json, false), StartsWith("Routes of all 12 hosts (12 LIDs, with stor[01-08] as services)\n"));
+}
+
+TEST(RoutesText, ManyToOneSaysWhyNoEvenSpreadStandsBeside) {
+    const MapDraft map = fabric::testing::two_switches(fabric::testing::collapsed());
+    Query query = fabric::testing::clients_and_servers(map);
+    query.job.insert(query.job.end(), query.services.begin(), query.services.end());
+    query.services.clear();
+    query.want_shapes = true;
+    ordered_json json = routes_json(map, analyse(LftView(map), query), query);
+    EXPECT_THAT(one_line(routes_text(json, false, 160)), ::testing::ContainsRegex("many to one   12 on .*; not less by spreading: one LID "
+                                                                                  "goes whole over one link"));
+    EXPECT_THAT(routes_text(json, false), HasSubstr("Effective bisection"));
+    EXPECT_THAT(routes_text(json, false), Not(HasSubstr("0.55"))) << "of a small job";
+    for (int i = 0; i < 100; ++i)
+        json["lids"].push_back(1000 + i);
+    EXPECT_THAT(one_line(routes_text(json, false)), HasSubstr("static routes have 0.55 to 0.60."));
 }
 
 TEST(RoutesText, SaysWhichMapAndHowOld) {
@@ -195,10 +336,51 @@ TEST(RoutesText, PartialTablesAreSaidBeforeTheImbalance) {
     MapDraft map = fabric::testing::two_switches(fabric::testing::collapsed());
     map.nodes[1].lft[3] = no_route;
     const Query query = fabric::testing::clients_and_servers(map);
-    const std::string text = routes_text(routes_json(map, analyse(LftView(map), query), query), false);
-    const auto caveat = text.find("1 LID is unreachable by these tables: what follows is of the rest.\n");
+    const std::string text = one_line(routes_text(routes_json(map, analyse(LftView(map), query), query), false));
+    const auto caveat = text.find("1 LID is unreachable from somewhere by these tables: what follows is of the routes that arrive.\n");
     ASSERT_NE(caveat, std::string::npos) << text;
     EXPECT_LT(caveat, text.find("Imbalance "));
+}
+
+TEST(RoutesText, OfPartialTablesAnEvenRestIsOfWhatArrives) {
+    MapDraft map = fabric::testing::two_switches(fabric::testing::even());
+    map.nodes[1].lft[3] = no_route;
+    const Query query = fabric::testing::clients_and_servers(map);
+    EXPECT_THAT(one_line(routes_text(routes_json(map, analyse(LftView(map), query), query), false)),
+                HasSubstr("Imbalance 1.00: of the routes that arrive, no link carries more"));
+}
+
+/// 300 LIDs, each lost at 50 switches.
+ordered_json much_lost() {
+    const MapDraft map = fabric::testing::two_switches(fabric::testing::collapsed());
+    Query query = fabric::testing::clients_and_servers(map);
+    Routes routes = analyse(LftView(map), query);
+    for (unsigned lid = 1; lid <= 300; ++lid)
+        for (unsigned at = 0; at < 50; ++at)
+            routes.unreachable.push_back({std::uint16_t(lid), "no entry at S" + std::to_string(at), 0});
+    return routes_json(map, routes, query);
+}
+
+TEST(RoutesJson, CountsEveryUnreachableLidAndListsEachAtLeastOnce) {
+    const ordered_json json = much_lost();
+    EXPECT_EQ(json["unreachable_lids"], 300);
+    std::set<int> listed;
+    for (const ordered_json &one : json["unreachable"])
+        listed.insert(one["lid"].get<int>());
+    EXPECT_EQ(listed.size(), 300U);
+    EXPECT_LE(json["unreachable"].size(), 10000U);
+    EXPECT_EQ(json["unreachable"].size() + json["unreachable_left_out"].get<std::size_t>(), 15000U);
+}
+
+TEST(RoutesText, UnreachableLidsAreCountedOnceEach) {
+    const std::string text = one_line(routes_text(much_lost(), false));
+    EXPECT_THAT(text, HasSubstr("300 LIDs are unreachable from somewhere by these tables"));
+    EXPECT_THAT(text, HasSubstr("LID 1 node01: no entry at S0, and at 32 or more other switches"));
+    EXPECT_THAT(text, HasSubstr("and 280 more LIDs; --json lists every one\n"));
+    EXPECT_THAT(text, Not(HasSubstr("LID 21 ")));
+    ordered_json all = much_lost();
+    all["unreachable_lids"] = 20;
+    EXPECT_THAT(routes_text(all, false), HasSubstr("All 20 LIDs are unreachable"));
 }
 
 TEST(RoutesText, NoLineIsWiderThanAsked) {
