@@ -27,7 +27,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <unistd.h>
 
 namespace fabric_check::cli {
@@ -209,12 +208,7 @@ Result<std::vector<Versus>> ask_others(const Map &map, const Options &options, c
             return named(other.error());
         }
         const Routes then = analyse(LftView(*other), query);
-        std::set<std::uint16_t> lost;
-        for (const Unreachable &each : then.unreachable) {
-            lost.insert(each.lid);
-        }
-        out.push_back(
-            {file, figures_of(*other, then), {}, differing_entries(map, *other, lids), other->problems(), lost.size()});
+        out.push_back({file, figures_of(*other, then), {}, differing_entries(map, *other, lids), other->problems()});
         if (now.worst >= 0) {
             out.back().group = figures_of_same(*other, then, query, now.groups[static_cast<std::size_t>(now.worst)]);
         }

@@ -317,7 +317,6 @@ ordered_json versus_json(const Map &map, const std::vector<Versus> &others) {
         ordered_json one = figures_json(other.figures);
         one["same_group"] = same_group_json(other.group);
         one["file"] = other.file;
-        one["unreachable_lids"] = other.unreachable_lids;
         one["differing_entries"] = other.differing;
         add_routes_label(one, map);
         one["problems"] = ordered_json::array();

@@ -25,7 +25,6 @@ struct Versus {
     fabric::Figures group;     ///< of the group that is the worst of the tables at hand; without one where there is none
     std::size_t differing = 0; ///< entries for the LIDs of the question that are not as in the tables at hand
     std::vector<Problem> problems;
-    std::size_t unreachable_lids = 0; ///< that are not reached from everywhere; figures.unreachable counts places, too
 };
 /// "versus" of routes/1.
 nlohmann::ordered_json versus_json(const fabric::Map &map, const std::vector<Versus> &others);

@@ -76,7 +76,7 @@ OutcomeTable table_of(const ordered_json &routes, const ordered_json &remedies) 
     const ordered_json &now = at(remedies, "now");
     table.row("now", now, group_of(now), double(unreachable_lids(routes)));
     if (const ordered_json &order = option(remedies, "guid_routing_order"); evaluated(order))
-        table.row("guid_routing_order", at(order, "then"), at(order, "same_group"), 0);
+        table.row("guid_routing_order", at(order, "then"), at(order, "same_group"), number(at(order, "then"), "unreachable"));
     for (const ordered_json &step : list(option(remedies, "more_links"), "steps")) {
         const double more = number(step, "more");
         table.even_row(more == 0 ? std::string("these links, spread evenly")
@@ -225,8 +225,7 @@ std::string versus_text(const ordered_json &routes, bool colour, std::size_t col
     std::string notes, conclusions;
     for (const ordered_json &other : others) {
         const std::string name = end_of(text(other, "file"), file_shown);
-        const bool counted = at(other, "unreachable_lids").is_number();
-        const double lost = number(other, counted ? "unreachable_lids" : "unreachable"), then = number(other, "imbalance");
+        const double lost = number(other, "unreachable"), then = number(other, "imbalance");
         table.row(name, other, at(other, "same_group"), lost);
         const double differing = number(other, "differing_entries");
         if (lost > lost_now)

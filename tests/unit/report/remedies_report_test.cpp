@@ -342,7 +342,6 @@ TEST_F(RemediesReport, OthersStandBesideTheseTables) {
     other.figures.imbalance = 1.5;
     other.figures.group = "SwitchA>SwitchB";
     other.figures.unreachable = 2;
-    other.unreachable_lids = 1;
     other.figures.group_imbalance = 2;
     other.figures.used = 1;
     other.figures.available = 8;
@@ -354,11 +353,10 @@ TEST_F(RemediesReport, OthersStandBesideTheseTables) {
     EXPECT_EQ(routes["versus"][0]["file"], "/dumps/updn/opensm-lfts.dump");
     EXPECT_EQ(routes["versus"][0]["differing_entries"], 10);
     EXPECT_EQ(routes["versus"][0]["unreachable"], 2);
-    EXPECT_EQ(routes["versus"][0]["unreachable_lids"], 1);
     const std::string shown = versus_text(routes, false, 120);
     EXPECT_THAT(shown, ::testing::ContainsRegex("  these tables +3.00     3.00  3 of 8   6 LIDs   67.8\n"));
     EXPECT_THAT(shown, ::testing::ContainsRegex("  \\.\\.\\.ps/updn/opensm-lfts.dump +1.50 +1.00  5 of 8   4 LIDs"));
-    EXPECT_THAT(shown, ::testing::ContainsRegex("    its worst group, another +2.00  1 of 8 .*SwitchA>SwitchB; 1 not reached\n"));
+    EXPECT_THAT(shown, ::testing::ContainsRegex("    its worst group, another +2.00  1 of 8 .*SwitchA>SwitchB; 2 not reached\n"));
     EXPECT_THAT(shown, HasSubstr("differs in 10 entries"));
     EXPECT_THAT(shown, HasSubstr("warning: x:3: odd line\n"));
     EXPECT_THAT(routes_text(routes, false), HasSubstr("These tables and others\n")) << "a part of the whole text";
@@ -368,7 +366,8 @@ struct Against : RemediesReport {
     std::string conclusion(double imbalance, std::size_t lost = 0) {
         ordered_json routes = json();
         routes["bar"] = 1.5;
-        Versus other{"updn", {}, {}, 10, {}, lost};
+        Versus other{"updn", {}, {}, 10, {}};
+        other.figures.unreachable = lost;
         other.figures.imbalance = imbalance;
         routes["versus"] = versus_json(Map(), {other});
         const std::string shown = versus_text(routes, false, 200);
@@ -389,7 +388,9 @@ TEST_F(Against, WhatReachesLessIsWorseWhateverItsImbalance) {
 
 TEST_F(Against, OneFileIsCalledTheSameEverywhere) {
     ordered_json routes = json();
-    routes["versus"] = versus_json(Map(), {{"/a/directory/somewhere/of/engines/updn-2026/opensm-lfts.dump", {}, {}, 10, {}, 1}});
+    Versus other{"/a/directory/somewhere/of/engines/updn-2026/opensm-lfts.dump", {}, {}, 10, {}};
+    other.figures.unreachable = 1;
+    routes["versus"] = versus_json(Map(), {other});
     const std::string shown = versus_text(routes, false, 80);
     std::size_t times = 0;
     for (std::size_t at = 0; (at = shown.find("opensm-lfts.dump", at)) != std::string::npos; ++at) {
