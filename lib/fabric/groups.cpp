@@ -71,9 +71,10 @@ std::uint32_t Analysis::group_of(Number at, std::size_t pattern, std::uint16_t s
 void Analysis::fill_lids() {
     for (const Number at : counter_->passed()) {
         const std::uint8_t *ports = counter_->ports(at), *marks = counter_->marks(at);
+        const SwitchGraph::Next next = graph_.next(at);
         for (const std::uint32_t m : order_) {
             const Member &to = members_[m];
-            if (ports[m] == no_route || at == to.at)
+            if (next[ports[m]] == SwitchGraph::nowhere) // the host's own link, or one that a second switch claims to it
                 continue;
             const std::uint16_t set = counter_->set(at, to.target);
             for (const std::uint8_t mark : {mark_job, mark_services}) {

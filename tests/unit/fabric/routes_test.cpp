@@ -439,5 +439,30 @@ TEST(Shapes, WithoutALinkOnTheWayNameNone) {
     EXPECT_DOUBLE_EQ(shapes.many_to_many.factor, 1);
 }
 
+
+TEST(Analyse, AHostThatTwoSwitchesClaimIsInNoGroupOfTheSecond) {
+    testing::Builder b;
+    const auto a = b.add_switch("a", 8, 50), z = b.add_switch("z", 8, 51);
+    b.link(a, 1, z, 1);
+    b.attach(b.add_host("n1", 1), a, 3);
+    b.attach(b.add_host("n2", 2), a, 4);
+    b.attach(b.add_host("n3", 3), z, 5);
+    b.map.nodes[z].ports[4].peer = b.map.nodes[a].ports[4].peer; // n2 says that it is at a
+    b.map.nodes[z].ports[4].peer_port = 1;
+    b.route(a, 3, 1);
+    b.route(z, 1, 1);
+    b.route(z, 2, 4);
+    b.map.index();
+    const Map map(b.map);
+    Query query;
+    query.job = all_host_endpoints(map);
+    const Routes routes = analyse(LftView(map), query);
+    for (const Group &group : routes.groups)
+        for (const GroupPort &port : group.ports) {
+            EXPECT_EQ(port.lids.size(), port.lid_count);
+            EXPECT_EQ(port.port, 1);
+        }
+}
+
 } // namespace
 } // namespace fabric_check::fabric
