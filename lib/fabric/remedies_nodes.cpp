@@ -152,6 +152,8 @@ private:
 
 } // namespace
 
+static std::string counted_hosts(std::size_t hosts) { return fmt::format("{} host{}", hosts, hosts == 1 ? "" : "s"); }
+
 OtherNodes try_other_nodes(const Map &map, const Query &query, double now, const RemedyOptions &options) {
     OtherNodes out;
     const Sets sets(map, query);
@@ -160,8 +162,8 @@ OtherNodes try_other_nodes(const Map &map, const Query &query, double now, const
         return out;
     }
     if (sets.candidates() <= sets.size()) {
-        out.not_evaluated = fmt::format("the map has {} such hosts beside the services, and the job has {}",
-                                        sets.candidates(), sets.size());
+        out.not_evaluated = fmt::format("the map has {} with the cards that most of the job's hosts have, beside the services, and the job has {} hosts",
+                                        counted_hosts(sets.candidates()), sets.size());
         return out;
     }
     Lots lots(options.seed);
@@ -178,10 +180,15 @@ OtherNodes try_other_nodes(const Map &map, const Query &query, double now, const
     Query other = query;
     other.want_sources = false;
     std::vector<double> all;
+    std::set<PortKey> job;
+    for (const Endpoint &endpoint : query.job)
+        job.emplace(endpoint.node, endpoint.port);
     for (const auto &[set, compact] : tries) {
         if (options.progress)
             options.progress("other nodes", out.tried, tries.size());
         other.job = sets.endpoints(set);
+        if (std::all_of(other.job.begin(), other.job.end(), [&job](const Endpoint &one) { return job.contains({one.node, one.port}); }))
+            continue; // the job itself
         const Figures then = figures_of(map, analyse(LftView(map), other));
         ++out.tried;
         if (then.unreachable > 0)

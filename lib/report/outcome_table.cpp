@@ -59,7 +59,7 @@ std::string end_of(const std::string &file, std::size_t room) {
 }
 
 void OutcomeTable::row(const std::string &what, const ordered_json &outcome, const ordered_json &group, double unreachable) {
-    rows_.push_back({what, fmt::format("{:.2f}", number(outcome, "imbalance")), imbalance(group), links(group), busiest(group),
+    rows_.push_back({what, at(outcome, "imbalance").is_number() ? fmt::format("{:.2f}", number(outcome, "imbalance")) : "-", imbalance(group), links(group), busiest(group),
                      ceiling(group), ""});
     const ordered_json &worst = at(outcome, "worst");
     if (worst.is_object() && text(worst, "name") != text(group, "name") &&

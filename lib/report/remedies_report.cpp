@@ -193,7 +193,12 @@ ordered_json lmc_json(const Lmc &lmc) {
 }
 
 /// What lowers the imbalance of all of it, of what was evaluated, the best first; among equals what changes least.
-ordered_json ranking_json(const Remedies &remedies) {
+/// opensm's other engines take neither an order of GUIDs nor scattered ports.
+bool takes_orders(const std::optional<SmLog> &log) {
+    return !log || log->used.empty() || log->used == "minhop" || log->used == "updn" || log->used == "dnup";
+}
+
+ordered_json ranking_json(const Remedies &remedies, bool by_orders) {
     std::vector<std::pair<double, const char *>> better;
     const auto add = [&](const char *name, const std::string &not_evaluated, double imbalance, std::size_t unreachable) {
         constexpr double alike = 0.005;
@@ -201,9 +206,11 @@ ordered_json ranking_json(const Remedies &remedies) {
             better.emplace_back(imbalance, name);
     };
     add("other_nodes", remedies.other_nodes.not_evaluated, remedies.other_nodes.then.imbalance, remedies.other_nodes.then.unreachable);
-    add("guid_routing_order", remedies.routing_order.not_evaluated, remedies.routing_order.then.imbalance,
-        remedies.routing_order.then.unreachable);
-    add("scatter", remedies.scatter.not_evaluated, remedies.scatter.least_used.median, 0);
+    if (by_orders) {
+        add("guid_routing_order", remedies.routing_order.not_evaluated, remedies.routing_order.then.imbalance,
+            remedies.routing_order.then.unreachable);
+        add("scatter", remedies.scatter.not_evaluated, remedies.scatter.least_used.median, 0);
+    }
     std::stable_sort(better.begin(), better.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
     ordered_json out = ordered_json::array();
     for (const auto &[imbalance, name] : better)
@@ -227,8 +234,11 @@ void add_uplinks(ordered_json &out, const Map &map, const Tier &tier) {
     }
     if (others > switches_named)
         odd += fmt::format(" and {} more", others - switches_named);
-    ordered_json one = cause("uplinks", fmt::format("{} {} have {} to {} links upwards, most of them {}: {}", tier.uplinks.size(),
-                                                    which, tier.fewest(), tier.most(), tier.usual(), odd));
+    ordered_json one = cause("uplinks", fmt::format("{} {} have {} to {} links upwards{}: {}", tier.uplinks.size(),
+                                                    which, tier.fewest(), tier.most(),
+                                                    2 * others < tier.uplinks.size() ? fmt::format(", most of them {}", tier.usual())
+                                                                                     : std::string(),
+                                                    odd));
     one["tier"] = tier.number;
     one["switches"] = ordered_json::array();
     for (const auto &[node, links] : tier.uplinks)
@@ -291,7 +301,7 @@ ordered_json remedies_json(const Map &map, const Remedies &remedies, const std::
     ordered_json out = {{"now", figures_json(remedies.now)}, {"aliasing", aliasing_json(remedies.aliasing)}};
     out["options"] = {other_nodes_json(remedies.other_nodes), order_json(remedies.routing_order),
                       scatter_json(remedies.scatter), links_json(remedies.isls), lmc_json(remedies.lmc)};
-    out["ranking"] = ranking_json(remedies);
+    out["ranking"] = ranking_json(remedies, takes_orders(log) || is_of_another_fabric(*log, map));
     out["causes"] = ordered_json::array();
     for (const Tier &tier : tiers)
         if (!tier.uniform())

@@ -119,17 +119,28 @@ std::string spreads(const ordered_json &remedies) {
 std::string conclusion(const ordered_json &routes, const ordered_json &remedies) {
     const double now = number(at(remedies, "now"), "imbalance");
     const std::string bar = bar_words(routes, now);
+    const std::size_t lost = unreachable_lids(routes);
+    // Under adaptive routing the tables alone never judge.
+    const char *first = text(routes, "adaptive_routing") == "on" ? "Adaptive routing is on, and packets may take other ways than these; by "
+                                                                    "the tables alone: "
+                                                                  : "";
+    const std::string gone = lost > 0 ? fmt::format("The {} LID{} above that {} not reached come{} first, and that is none of these remedies; "
+                                                    "of the rest: ",
+                                                    lost, lost == 1 ? "" : "s", lost == 1 ? "is" : "are", lost == 1 ? "s" : "")
+                                      : std::string(first);
     if (now <= as_even)
-        return fmt::format("Nothing to mend: the imbalance is {:.2f}.", now);
+        return fmt::format("{}{} to mend: the imbalance is {:.2f}.", gone, gone.empty() ? "Nothing" : "nothing", now);
     std::string order;
     for (const ordered_json &one : list(remedies, "ranking"))
         order += fmt::format("{}{}, {:.2f} -> {:.2f}{}", order.empty() ? "" : "; then ", ranked_name(text(one, "name")), now,
                              number(one, "imbalance"), text(one, "name") == "scatter" ? " (the median draw)" : "");
     if (order.empty())
-        return fmt::format("None of what could be evaluated for all of it lowers the imbalance, {:.2f}{}.", now, bar);
+        return fmt::format("{}{} of what could be evaluated for all of it lowers the imbalance, {:.2f}{}.", gone,
+                           gone.empty() ? "None" : "none", now, bar);
     return at(routes, "bar").is_number() && now <= number(routes, "bar")
-               ? fmt::format("Nothing must be mended: the imbalance is {:.2f}{}. What would help: {}.", now, bar, order)
-               : fmt::format("Try first: {}.", order);
+               ? fmt::format("{}{} must be mended: the imbalance is {:.2f}{}. What would help: {}.", gone,
+                             gone.empty() ? "Nothing" : "nothing", now, bar, order)
+               : fmt::format("{}{} first: {}.", gone, gone.empty() ? "Try" : "try", order);
 }
 
 std::string nodes_words(const ordered_json &nodes) {
@@ -218,7 +229,7 @@ std::string versus_text(const ordered_json &routes, bool colour, std::size_t col
     const RoutesStyle style(colour);
     OutcomeTable table;
     const double lost_now = double(unreachable_lids(routes)), imbalance = number(routes, "imbalance");
-    ordered_json now = {{"imbalance", imbalance}};
+    ordered_json now = {{"imbalance", at(routes, "imbalance")}};
     now["worst"] = at(routes, "worst");
     now["ceiling_gib_s"] = at(at(routes, "ceiling"), "gib_s");
     table.row("these tables", now, group_of(now), lost_now);
@@ -240,6 +251,12 @@ std::string versus_text(const ordered_json &routes, bool colour, std::size_t col
             notes += wrapped(fmt::format("warning: {}{}", printable(problems[0].get<std::string>()),
                                          problems.size() > 1 ? fmt::format(" (and {} more)", problems.size() - 1) : ""),
                              columns, "", "  ");
+        if (!at(routes, "worst").is_object() || !at(other, "worst").is_object()) {
+            conclusions += wrapped(fmt::format("{}: nothing to compare, as by {} nothing that arrives crosses a link between switches.", name,
+                                               at(routes, "worst").is_object() ? "it" : "these tables"),
+                                   columns, "", "  ");
+            continue;
+        }
         const std::string against = fmt::format("{:.2f} against {:.2f}{}", then, imbalance, bar_words(routes, then));
         conclusions += wrapped(lost > lost_now ? fmt::format("{} is worse than these tables, as it does not reach {:.0f} more; else {}.",
                                                              name, lost - lost_now, against)

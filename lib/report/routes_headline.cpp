@@ -94,8 +94,10 @@ std::string rail_words(const ordered_json &routes, const ordered_json &group) {
         return {};
     const ordered_json &names = list(routes, "rails");
     const std::size_t place = odd_json::whole(rail.get<double>());
-    if (place < names.size() && names[place].is_string() && !names[place].get<std::string>().empty())
-        return ", rail " + printable(names[place].get<std::string>());
+    if (place < names.size() && names[place].is_string() && !names[place].get<std::string>().empty()) {
+        const std::string name = printable(names[place].get<std::string>());
+        return (name.starts_with("subnet ") ? ", " : ", rail ") + name;
+    }
     return fmt::format(", rail {}", place);
 }
 
@@ -127,7 +129,7 @@ std::string routes_headline(const ordered_json &routes, const RoutesStyle &style
     if (!at(routes, "worst").is_object()) {
         if (lost == 0)
             return "No link between switches is on the way.\n";
-        return styled(wrapped(gone + " by these tables; of the rest, no link between switches is on the way.", columns, "", "  "), gone,
+        return styled(wrapped(gone + " from somewhere by these tables; no link between switches is on the way of what arrives.", columns, "", "  "), gone,
                       style.bad, style);
     }
     if (lost > 0)

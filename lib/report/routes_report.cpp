@@ -145,7 +145,7 @@ ordered_json group_json(const Map &map, const Group &group, const std::string &n
                         {"flows", group.flows},
                         {"imbalance", rounded(group.imbalance)},
                         {"ports", ordered_json::array()}};
-    if (rails)
+    if (rails && group.direction != Direction::to) // services talk to all rails
         out["rail"] = group.rail;
     add_routes_label(out, map);
     for (const GroupPort &port : group.ports) {
@@ -195,9 +195,15 @@ ordered_json ceiling_json(const Routes &routes, const Query &query, int worst) {
     return out;
 }
 
-/// What the cards of each rail are called, by number: "mlx5_0"; null where the groups have no rails.
-ordered_json rails_json(const Map &map, const Query &query) {
+/// What the cards of each rail are called, by number: "mlx5_0"; the subnets that take their place of a whole fabric; null
+/// where the groups have neither.
+ordered_json rails_json(const Map &map, const Routes &routes, const Query &query) {
     ordered_json out = ordered_json::array();
+    unsigned last = 0;
+    for (const Group &group : routes.groups)
+        last = std::max(last, group.rail);
+    for (unsigned subnet = 0; !query.rails_apart && last > 0 && subnet <= last; ++subnet)
+        out.push_back(fmt::format("subnet {}", subnet + 1));
     if (query.rails_apart)
         for (const std::vector<std::string> &names : rail_names(map, query.job)) {
             std::string all;
@@ -298,7 +304,7 @@ ordered_json routes_json(const Map &map, const Routes &routes, const Query &quer
     if (routes.groups.empty() && !routes.unreachable.empty())
         out["imbalance"] = nullptr; // nothing arrives, so nothing is even
     out["imbalance_link"] = imbalance_link_json(map, routes);
-    out["rails"] = rails_json(map, query);
+    out["rails"] = rails_json(map, routes, query);
     out["links"] = links_json(map, routes, most == std::numeric_limits<std::size_t>::max());
     const std::vector<std::string> names = group_names(map, routes);
     const bool rails = std::any_of(routes.groups.begin(), routes.groups.end(), [](const Group &one) { return one.rail != 0; });
@@ -318,7 +324,7 @@ ordered_json routes_json(const Map &map, const Routes &routes, const Query &quer
                         {"lids", worst.lids},
                         {"busiest_lids", busiest_lids(worst)},
                         {"imbalance", rounded(worst.imbalance)}};
-        if (rails)
+        if (rails && worst.direction != Direction::to)
             out["worst"]["rail"] = worst.rail;
     }
     out["ceiling"] = ceiling_json(routes, query, chosen);

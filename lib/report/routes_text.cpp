@@ -110,8 +110,10 @@ void add_shapes(std::string &out, const ordered_json &routes, std::size_t column
         if (link.empty())
             continue;
         std::string words = fmt::format("{:.0f} on {}", number(shape, "max_link_flows"), link);
-        words += std::string_view(key) == "many_to_one"
+        words += std::string_view(key) == "many_to_one" && number(shape, "factor") <= 1
                      ? "; not less by spreading: one LID goes whole over one link"
+                 : std::string_view(key) == "many_to_one"
+                     ? fmt::format("; its group has a link that is {:.2f} times as fast", number(shape, "factor"))
                      : fmt::format("; its group evenly {:.4g} (x {:.2f})", number(shape, "ideal"), number(shape, "factor"));
         lines += wrapped(words, columns, fmt::format("  {:<13} ", name), std::string(16, ' '));
     }

@@ -172,7 +172,7 @@ TEST(Lmc, LidsRunOut) {
 }
 
 TEST_F(Collapsed, AJobOnAllNodesHasNoOthers) {
-    EXPECT_EQ(evaluate().other_nodes.not_evaluated, "the map has 12 such hosts beside the services, and the job has 12");
+    EXPECT_EQ(evaluate().other_nodes.not_evaluated, "the map has 12 hosts with the cards that most of the job's hosts have, beside the services, and the job has 12 hosts");
 }
 
 TEST_F(Collapsed, OtherNodesFindTheBestMixOfLinks) {
@@ -183,7 +183,7 @@ TEST_F(Collapsed, OtherNodesFindTheBestMixOfLinks) {
     EXPECT_EQ(nodes.then.imbalance, 3.0) << "two on each of the three links cannot be had: one has a single node";
     EXPECT_EQ(nodes.nodes.size(), 6U);
     EXPECT_EQ(nodes.then.busiest_lids, 3);
-    EXPECT_EQ(nodes.tried, 41U) << "one switch to begin at, and 40 draws";
+    EXPECT_EQ(nodes.tried, 40U) << "40 draws; the neighbours from its one switch are the job itself";
     EXPECT_EQ(nodes.all.min, 3.0);
 }
 

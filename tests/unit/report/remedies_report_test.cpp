@@ -82,7 +82,7 @@ TEST_F(RemediesReport, WhatIsNotEvaluatedSaysWhy) {
     EXPECT_EQ(nodes["evaluated"], false);
     EXPECT_THAT(nodes["why_not"].get<std::string>(), HasSubstr("the job has 12"));
     EXPECT_FALSE(nodes.contains("then"));
-    EXPECT_THAT(text(), HasSubstr("not evaluated: the map has 12 such hosts"));
+    EXPECT_THAT(text(), HasSubstr("not evaluated: the map has 12 hosts with the cards"));
 }
 
 TEST_F(RemediesReport, TheFileOfTheRoutingOrderCanBeMadeFromTheJson) {
@@ -180,6 +180,34 @@ TEST_F(RemediesReport, AnEvenSpreadHasNothingToMend) {
     map = fabric::testing::two_switches(fabric::testing::even());
     EXPECT_TRUE(remedies()["ranking"].empty());
     EXPECT_THAT(text(), HasSubstr("\nNothing to mend: the imbalance is 1.00.\n"));
+}
+
+TEST_F(RemediesReport, WhatIsNotReachedComesBeforeWhatIsUneven) {
+    ordered_json routes = json();
+    routes["unreachable_lids"] = 2;
+    EXPECT_THAT(remedies_text(routes, false, 400), HasSubstr("\nThe 2 LIDs above that are not reached come first, and that is none of "
+                                                             "these remedies; of the rest: try first: "));
+    routes["remedies"]["now"]["imbalance"] = 1;
+    EXPECT_THAT(remedies_text(routes, false, 400), HasSubstr("of the rest: nothing to mend: the imbalance is 1.00.\n"));
+}
+
+TEST_F(RemediesReport, UnderAdaptiveRoutingTheConclusionIsByTheTablesAlone) {
+    map.adaptive_routing = AdaptiveRouting::on;
+    EXPECT_THAT(text(400), HasSubstr("by the tables alone: try first: guid_routing_order"));
+}
+
+TEST_F(RemediesReport, EnginesThatTakeNoOrdersAreNotTold) {
+    log = SmLog{};
+    for (const char *engine : {"minhop", "updn", "dnup"}) {
+        log->used = engine;
+        EXPECT_EQ(remedies()["ranking"].size(), 2U) << engine;
+    }
+    for (const char *engine : {"ftree", "dfsssp", "ar_updn"}) {
+        log->used = engine;
+        EXPECT_EQ(remedies()["ranking"].size(), 0U) << engine;
+    }
+    log->port_guid = 0x5ca1ab1e;
+    EXPECT_EQ(remedies()["ranking"].size(), 2U) << "a log of another fabric says nothing";
 }
 
 TEST_F(RemediesReport, WhereNothingHelpsThatIsSaid) {
@@ -369,6 +397,7 @@ struct Against : RemediesReport {
         Versus other{"updn", {}, {}, 10, {}};
         other.figures.unreachable = lost;
         other.figures.imbalance = imbalance;
+        other.figures.group = "SwitchB>SwitchA";
         routes["versus"] = versus_json(Map(), {other});
         const std::string shown = versus_text(routes, false, 200);
         return shown.substr(shown.rfind("\nupdn ") + 1);
@@ -381,6 +410,16 @@ TEST_F(Against, OthersAreWorseBetterOrTheSame) {
     EXPECT_EQ(conclusion(3.001), "updn is as good as these tables: 3.00 against 3.00, above the bar, 1.5.\n");
 }
 
+TEST_F(Against, NothingIsComparedWhereNothingCrossesALink) {
+    ordered_json routes = json();
+    routes["versus"] = versus_json(Map(), {{"updn", {}, {}, 10, {}}});
+    EXPECT_THAT(versus_text(routes, false, 200), HasSubstr("updn: nothing to compare, as by it nothing that arrives crosses a link"));
+    routes["imbalance"] = routes["worst"] = nullptr;
+    const std::string none = versus_text(routes, false, 200);
+    EXPECT_THAT(none, HasSubstr("as by these tables nothing that arrives crosses a link"));
+    EXPECT_THAT(none, ::testing::ContainsRegex("these tables +- +-"));
+}
+
 TEST_F(Against, WhatReachesLessIsWorseWhateverItsImbalance) {
     EXPECT_EQ(conclusion(1, 2), "updn is worse than these tables, as it does not reach 2 more; else 1.00 against 3.00, below the bar, "
                                 "1.5.\n");
@@ -390,6 +429,7 @@ TEST_F(Against, OneFileIsCalledTheSameEverywhere) {
     ordered_json routes = json();
     Versus other{"/a/directory/somewhere/of/engines/updn-2026/opensm-lfts.dump", {}, {}, 10, {}};
     other.figures.unreachable = 1;
+    other.figures.group = "SwitchB>SwitchA";
     routes["versus"] = versus_json(Map(), {other});
     const std::string shown = versus_text(routes, false, 80);
     std::size_t times = 0;
