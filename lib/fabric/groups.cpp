@@ -74,7 +74,8 @@ void Analysis::fill_lids() {
         const SwitchGraph::Next next = graph_.next(at);
         for (const std::uint32_t m : order_) {
             const Member &to = members_[m];
-            if (next[ports[m]] == SwitchGraph::nowhere) // the host's own link, or one that a second switch claims to it
+            // The host's own link, whatever its switch says of that port, or one that a second switch claims to it.
+            if (at == to.at || next[ports[m]] == SwitchGraph::nowhere)
                 continue;
             const std::uint16_t set = counter_->set(at, to.target);
             for (const std::uint8_t mark : {mark_job, mark_services}) {

@@ -440,6 +440,27 @@ TEST(Shapes, WithoutALinkOnTheWayNameNone) {
 }
 
 
+TEST(Analyse, AHostsPortThatItsSwitchTakesForALinkIsInNoGroup) {
+    testing::Builder b;
+    const auto a = b.add_switch("a", 8, 50), z = b.add_switch("z", 8, 51);
+    b.link(a, 1, z, 1);
+    b.attach(b.add_host("n1", 1), a, 3);
+    b.attach(b.add_host("n2", 2), z, 4);
+    b.map.nodes[z].ports[4].peer = a; // n2 says that it is there
+    b.map.nodes[z].ports[4].peer_port = 5;
+    b.route(a, 2, 1);
+    b.route(z, 1, 1);
+    b.map.index();
+    const Map map(b.map);
+    Query query;
+    query.job = all_host_endpoints(map);
+    const Routes routes = analyse(LftView(map), query);
+    EXPECT_EQ(routes.groups.size(), 2U);
+    for (const Group &group : routes.groups)
+        for (const GroupPort &port : group.ports)
+            EXPECT_EQ(port.lids.size(), port.lid_count);
+}
+
 TEST(Analyse, AHostThatTwoSwitchesClaimIsInNoGroupOfTheSecond) {
     testing::Builder b;
     const auto a = b.add_switch("a", 8, 50), z = b.add_switch("z", 8, 51);
