@@ -28,9 +28,11 @@ public:
                 return true;
             const std::uint8_t *row = counter_.ports(at);
             const std::uint8_t out = row == nullptr ? no_route : row[to.column];
+            if (at == to.at && out == to.port) // whatever the switch says of its port
+                return true;
             const Number next = graph_.next(at)[out];
             if (next == SwitchGraph::nowhere)
-                return at == to.at && out == to.port;
+                return false;
             visit(at, out);
             at = next;
         }

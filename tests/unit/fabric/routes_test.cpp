@@ -459,6 +459,11 @@ TEST(Analyse, AHostsPortThatItsSwitchTakesForALinkIsInNoGroup) {
     for (const Group &group : routes.groups)
         for (const GroupPort &port : group.ports)
             EXPECT_EQ(port.lids.size(), port.lid_count);
+    for (const Group &group : routes.groups)
+        for (const GroupPort &port : group.ports)
+            EXPECT_EQ(port.sources.size(), port.lid_count) << "the one host of the other side";
+    query.want_shapes = true;
+    EXPECT_EQ(analyse(LftView(map), query).shapes->one_to_many.max_link_flows, 1);
 }
 
 TEST(Analyse, AHostThatTwoSwitchesClaimIsInNoGroupOfTheSecond) {
