@@ -56,6 +56,7 @@ std::vector<Items> Analysis::items_at(Number at, std::uint16_t set, bool own_onl
         item.count = std::max(item.count, sum.lids);
     }
     std::vector<Items> out;
+    out.reserve(items.size());
     for (const auto &[pattern, item] : items)
         out.push_back(item);
     return out;
@@ -194,7 +195,7 @@ ShapeLoad Analysis::many_to_many(std::span<const LinkUse> links) const {
         }
     if (worst_at == SwitchGraph::nowhere)
         return out;
-    for (std::uint16_t set = 0; set < counter_->sets(worst_at).size(); ++set) {
+    for (std::uint16_t set = 0, end = std::uint16_t(counter_->sets(worst_at).size()); set < end; ++set) {
         bool through = false;
         for (const FlowCounter::Use &use : uses_[worst_at])
             through = through || (use.set == set && use.port == out.port &&

@@ -63,6 +63,7 @@ struct Even {
 };
 Even spread_evenly(const std::vector<const GroupPort *> &links, std::size_t items, const Query &query) {
     std::vector<double> rates;
+    rates.reserve(links.size());
     for (const GroupPort *link : links)
         rates.push_back(std::max(link->rate.data_gbps, 1.0));
     const std::vector<double> count = spread_items(rates, {{1, items}});

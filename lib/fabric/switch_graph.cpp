@@ -29,7 +29,7 @@ void SwitchGraph::join(const LftView &lfts) {
     first_.assign(nodes_.size() + 1, 0);
     std::vector<std::uint8_t> rank(next_.size(), 0); // of the edge at a port among those of its switch
     edges_.reserve(next_.size());
-    for (Number s = 0; s < nodes_.size(); ++s) {
+    for (Number s = 0, end = Number(nodes_.size()); s < end; ++s) {
         const image::NodeRecord &node = image_->nodes[nodes_[s]];
         for (std::uint32_t p = 1; p < node.ports; ++p) {
             const image::PortRecord &port = image_->ports[node.first_port + p];
@@ -47,14 +47,14 @@ void SwitchGraph::join(const LftView &lfts) {
         first_[s + 1U] = std::uint32_t(edges_.size());
     }
     // What is an edge from one end is one from the other: all that was asked above is the same from there.
-    for (Number s = 0; s < nodes_.size(); ++s)
+    for (Number s = 0, end = Number(nodes_.size()); s < end; ++s)
         for (std::uint32_t e = first_[s]; e < first_[s + 1U]; ++e)
             edges_[e].mirror = first_[edges_[e].to] + rank[place(edges_[e].to, record(s, edges_[e].port).peer_port)];
 }
 
 void SwitchGraph::weigh() {
     std::vector<std::size_t> seen(image_->rates.size(), 0);
-    for (Number s = 0; s < nodes_.size(); ++s)
+    for (Number s = 0, end = Number(nodes_.size()); s < end; ++s)
         for (unsigned p = 1; p < ports(s); ++p)
             if (next(s)[p] != nowhere)
                 ++seen[record(s, std::uint8_t(p)).rate];
@@ -74,7 +74,7 @@ void SwitchGraph::find_subnets() {
     constexpr std::uint32_t none_yet = 0xffffffff;
     subnets_.assign(nodes_.size(), none_yet);
     std::vector<Number> queue;
-    for (Number s = 0; s < nodes_.size(); ++s) {
+    for (Number s = 0, end = Number(nodes_.size()); s < end; ++s) {
         if (subnets_[s] != none_yet)
             continue;
         subnets_[s] = subnet_count_;
