@@ -135,7 +135,7 @@ void Analysis::add_even(std::size_t reach) {
                 if (wanted[t] > 0 && source.at != targets_[first + t])
                     starts.push_back({source.at, std::uint8_t(t), source.flows * wanted[t]});
     }
-    for (const FlowCounter::NotArrived &lost : counter_->not_arrived()) // every group of them leaves what it added above
+    for (const FlowCounter::NotArrived &lost : counter_->not_arrived()) // added above with the rest: taken out again
         if (lost.target >= first && lost.target < first + size)
             starts.push_back({lost.from, std::uint8_t(lost.target - first), -double(lost.flows)});
     even_->add(counter_->reaches()[reach], starts);

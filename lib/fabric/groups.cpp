@@ -94,7 +94,7 @@ void Analysis::fill_lids() {
 
 /// Whose flows pass each port: every switch with senders is followed to every destination.
 void Analysis::fill_sources() {
-    const RouteMatrix matrix(graph_, *counter_, members_.size());
+    const RouteMatrix matrix(graph_, *counter_);
     // By group and port: the places among the targets of the switches whose flows pass.
     std::vector<std::vector<std::vector<bool>>> passing(routes_.groups.size());
     for (std::size_t g = 0; g < passing.size(); ++g)

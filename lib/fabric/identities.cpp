@@ -40,19 +40,6 @@ std::vector<std::uint32_t> subnets_of(const MapDraft &map) {
     return subnet;
 }
 
-/// Calls visit(node, port, LID, LMC) for every port that may have a LID, in the index' order.
-template <class Visit> void each_lid(const MapDraft &map, Visit &&visit) {
-    for (std::uint32_t n = 0; n < map.nodes.size(); ++n) {
-        const DraftNode &node = map.nodes[n];
-        if (is_switch(node)) {
-            visit(n, std::uint8_t(0), node.lid, node.ports.empty() ? std::uint8_t(0) : node.ports[0].lmc);
-            continue;
-        }
-        for (std::size_t p = 0; p < node.ports.size() && p < 256; ++p)
-            visit(n, std::uint8_t(p), node.ports[p].lid, node.ports[p].lmc);
-    }
-}
-
 /// Subnets have LIDs of their own: the first holder of each in each, of the ports without a link as in one.
 class Holders {
 public:
@@ -76,7 +63,7 @@ private:
 
 void check_lids(MapDraft &map, Holders &holders) {
     Few problems(map.problems, "topology", "LIDs are claimed twice");
-    each_lid(map, [&](std::uint32_t n, std::uint8_t p, std::uint16_t lid, std::uint8_t) {
+    each_lid(map.nodes, [&](std::uint32_t n, std::uint8_t p, std::uint16_t lid, std::uint8_t) {
         if (!is_unicast(lid))
             return;
         const auto [holder, port] = holders.claim(n, p, lid);
@@ -92,7 +79,7 @@ void check_lids(MapDraft &map, Holders &holders) {
 /// Of each port the first LID above its own that somebody else has too.
 void check_lmc_ranges(MapDraft &map, Holders &holders) {
     Few problems(map.problems, "topology", "ports' alternate LIDs (LMC) are other ports' too");
-    each_lid(map, [&](std::uint32_t n, std::uint8_t p, std::uint16_t lid, std::uint8_t lmc) {
+    each_lid(map.nodes, [&](std::uint32_t n, std::uint8_t p, std::uint16_t lid, std::uint8_t lmc) {
         if (!is_unicast(lid) || lmc == 0 || lmc > max_lmc || holders.claim(n, p, lid) != std::pair(n, p))
             return;
         for (std::uint32_t other = lid + 1U; other < lid + (1U << lmc) && is_unicast(other); ++other) {

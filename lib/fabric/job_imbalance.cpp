@@ -220,7 +220,7 @@ void Analysis::finish_shapes() {
         routes_.warnings.emplace_back("no link loads by shape and no bisections: the ways are too long and too many");
         return;
     }
-    const RouteMatrix matrix(graph_, *counter_, members_.size());
+    const RouteMatrix matrix(graph_, *counter_);
     std::vector<FlowCounter::Destination> destinations;
     destinations.reserve(members_.size());
     std::vector<Participant> participants;

@@ -18,24 +18,13 @@ void MapDraft::index() {
     port_guids_.clear();
     switch_names_.clear();
 
-    const auto each_lid = [this](auto &&visit) {
-        for (std::uint32_t n = 0; n < nodes.size(); ++n) {
-            const DraftNode &node = nodes[n];
-            if (node.kind == NodeKind::switch_node) {
-                visit(n, std::uint8_t(0), node.lid, node.ports.empty() ? std::uint8_t(0) : node.ports[0].lmc);
-                continue;
-            }
-            for (std::size_t p = 0; p < node.ports.size() && p < 256; ++p)
-                visit(n, std::uint8_t(p), node.ports[p].lid, node.ports[p].lmc);
-        }
-    };
     const auto claim = [this](std::uint32_t lid, std::uint32_t node, std::uint8_t port) {
         if (is_unicast(lid) && lids_[lid].first == no_node)
             lids_[lid] = {node, port};
     };
     // Base LIDs first: another port's LMC range never hides one.
-    each_lid([&](std::uint32_t n, std::uint8_t p, std::uint16_t lid, std::uint8_t) { claim(lid, n, p); });
-    each_lid([&](std::uint32_t n, std::uint8_t p, std::uint16_t lid, std::uint8_t lmc) {
+    each_lid(nodes, [&](std::uint32_t n, std::uint8_t p, std::uint16_t lid, std::uint8_t) { claim(lid, n, p); });
+    each_lid(nodes, [&](std::uint32_t n, std::uint8_t p, std::uint16_t lid, std::uint8_t lmc) {
         if (is_unicast(lid) && lmc != 0 && lmc <= max_lmc)
             for (std::uint32_t i = 1; i < (1U << lmc); ++i)
                 claim(lid + i, n, p);

@@ -48,6 +48,19 @@ struct DraftNode {
     std::vector<std::uint8_t> lft; ///< switches: output port by LID; shorter than a LID means no_route
 };
 
+/// Calls visit(node, port, LID, LMC) for every port that may have a LID, in the order of nodes and ports: a switch's 0.
+template <class Visit> void each_lid(const std::vector<DraftNode> &nodes, Visit &&visit) {
+    for (std::uint32_t n = 0; n < nodes.size(); ++n) {
+        const DraftNode &node = nodes[n];
+        if (node.kind == NodeKind::switch_node) {
+            visit(n, std::uint8_t(0), node.lid, node.ports.empty() ? std::uint8_t(0) : node.ports[0].lmc);
+            continue;
+        }
+        for (std::size_t p = 0; p < node.ports.size() && p < 256; ++p)
+            visit(n, std::uint8_t(p), node.ports[p].lid, node.ports[p].lmc);
+    }
+}
+
 /// The fabric as discovery and import fill it in. Readers use Map, which is made from one of these and does not change.
 struct MapDraft {
     std::vector<DraftNode> nodes;

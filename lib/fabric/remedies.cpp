@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <set>
 
 namespace fabric_check::fabric {
 
@@ -28,13 +27,6 @@ std::vector<const GroupPort *> minimal_ports(const Group &group) {
         return a->rate.data_gbps > b->rate.data_gbps;
     });
     return out;
-}
-
-std::size_t unreachable_lids(const Routes &routes) {
-    std::set<std::uint16_t> lids;
-    for (const Unreachable &lost : routes.unreachable)
-        lids.insert(lost.lid);
-    return lids.size();
 }
 
 std::vector<std::uint8_t> minimal_numbers(const Group &group) {
@@ -76,7 +68,7 @@ Even spread_evenly(const std::vector<const GroupPort *> &links, std::size_t item
     return out;
 }
 
-/// Table entries on the way that few enough tries can afford, and memory: an entry takes about 20 bytes.
+/// Table entries on the way that the fewest tries can afford, and memory: an entry takes about 20 bytes.
 std::size_t entries_allowed(const RemedyOptions &options) {
     constexpr std::size_t most = 20'000'000;
     return std::min(options.work / fewest_tries, most);
@@ -179,7 +171,7 @@ private:
 Figures figures_of(const Map &map, const Routes &routes) {
     Figures out;
     out.imbalance = routes.imbalance;
-    out.unreachable = unreachable_lids(routes);
+    out.unreachable = unreachable_lids(routes.unreachable);
     if (routes.worst < 0)
         return out;
     add_group(out, map, routes.groups[std::size_t(routes.worst)]);
@@ -190,7 +182,7 @@ Figures figures_of(const Map &map, const Routes &routes) {
 Figures figures_of_same(const Map &map, const Routes &routes, const Query &query, const Group &like) {
     Figures out;
     out.imbalance = routes.imbalance;
-    out.unreachable = unreachable_lids(routes);
+    out.unreachable = unreachable_lids(routes.unreachable);
     const auto same = std::find_if(routes.groups.begin(), routes.groups.end(), [&like](const Group &group) {
         return group.node == like.node && group.direction == like.direction && group.rail == like.rail &&
                minimal_numbers(group) == minimal_numbers(like);

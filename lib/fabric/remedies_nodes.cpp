@@ -35,19 +35,19 @@ public:
         std::map<std::string, std::vector<RailPort>> hosts;
         for (std::size_t i = 0; i < all.size(); ++i)
             hosts[all[i].name].push_back({all[i], rails[i]});
-        std::set<PortKey> job, services;
+        std::set<PortKey> services;
         for (const Endpoint &endpoint : query.job)
-            job.emplace(endpoint.node, endpoint.port);
+            job_.emplace(endpoint.node, endpoint.port);
         for (const Endpoint &endpoint : query.services)
             services.emplace(endpoint.node, endpoint.port);
-        const RailsOfTheJob rails_of_the_job = rails_of_job(hosts, job);
+        const RailsOfTheJob rails_of_the_job = rails_of_job(hosts);
         for (const auto &[name, ports] : hosts) {
             const auto any_in = [&all = ports](const std::set<PortKey> &keys) {
                 return std::any_of(all.begin(), all.end(), [&keys](const RailPort &one) {
                     return keys.contains({one.endpoint.node, one.endpoint.port});
                 });
             };
-            const bool of_the_job = any_in(job);
+            const bool of_the_job = any_in(job_);
             size_ += of_the_job ? 1 : 0;
             if (any_in(services) && !of_the_job)
                 continue;
@@ -93,6 +93,10 @@ public:
             out.insert(out.end(), pool_[i].ports.begin(), pool_[i].ports.end());
         return out;
     }
+    /// Nothing but ports of the job.
+    bool is_the_job(const std::vector<Endpoint> &set) const {
+        return std::all_of(set.begin(), set.end(), [this](const Endpoint &one) { return job_.contains({one.node, one.port}); });
+    }
     std::vector<std::string> names(const std::vector<std::size_t> &set) const {
         std::vector<std::string> out;
         out.reserve(set.size());
@@ -106,13 +110,13 @@ private:
         std::set<unsigned> all;      ///< that some host of it has
         std::set<unsigned> required; ///< that most of its hosts have
     };
-    static RailsOfTheJob rails_of_job(const std::map<std::string, std::vector<RailPort>> &hosts, const std::set<PortKey> &job) {
+    RailsOfTheJob rails_of_job(const std::map<std::string, std::vector<RailPort>> &hosts) const {
         std::map<unsigned, std::size_t> having;
         std::size_t size = 0;
         for (const auto &[name, ports] : hosts) {
             std::set<unsigned> own;
             for (const RailPort &one : ports)
-                if (job.contains({one.endpoint.node, one.endpoint.port}))
+                if (job_.contains({one.endpoint.node, one.endpoint.port}))
                     own.insert(one.rail);
             size += own.empty() ? 0 : 1;
             for (const unsigned rail : own)
@@ -146,13 +150,12 @@ private:
     }
 
     const Map &map_;
+    std::set<PortKey> job_;
     std::vector<Candidate> pool_;
     std::size_t size_ = 0; ///< hosts of the job
 };
 
 } // namespace
-
-static std::string counted_hosts(std::size_t hosts) { return fmt::format("{} host{}", hosts, hosts == 1 ? "" : "s"); }
 
 OtherNodes try_other_nodes(const Map &map, const Query &query, double now, const RemedyOptions &options) {
     OtherNodes out;
@@ -162,8 +165,9 @@ OtherNodes try_other_nodes(const Map &map, const Query &query, double now, const
         return out;
     }
     if (sets.candidates() <= sets.size()) {
-        out.not_evaluated = fmt::format("the map has {} with the cards that most of the job's hosts have, beside the services, and the job has {} hosts",
-                                        counted_hosts(sets.candidates()), sets.size());
+        out.not_evaluated = fmt::format("the map has {} host{} with the cards that most of the job's hosts have, beside the services, "
+                                        "and the job has {} hosts",
+                                        sets.candidates(), sets.candidates() == 1 ? "" : "s", sets.size());
         return out;
     }
     Lots lots(options.seed);
@@ -180,15 +184,12 @@ OtherNodes try_other_nodes(const Map &map, const Query &query, double now, const
     Query other = query;
     other.want_sources = false;
     std::vector<double> all;
-    std::set<PortKey> job;
-    for (const Endpoint &endpoint : query.job)
-        job.emplace(endpoint.node, endpoint.port);
     for (const auto &[set, compact] : tries) {
         if (options.progress)
             options.progress("other nodes", out.tried, tries.size());
         other.job = sets.endpoints(set);
-        if (std::all_of(other.job.begin(), other.job.end(), [&job](const Endpoint &one) { return job.contains({one.node, one.port}); }))
-            continue; // the job itself
+        if (sets.is_the_job(other.job))
+            continue;
         const Figures then = figures_of(map, analyse(LftView(map), other));
         ++out.tried;
         if (then.unreachable > 0)

@@ -12,12 +12,10 @@ namespace fabric_check::fabric {
 class RouteMatrix {
 public:
     using Number = SwitchGraph::Number;
-    RouteMatrix(const SwitchGraph &graph, const FlowCounter &counter, std::size_t columns)
-        : graph_(graph), counter_(counter), columns_(columns) {}
+    RouteMatrix(const SwitchGraph &graph, const FlowCounter &counter) : graph_(graph), counter_(counter) {}
 
     const SwitchGraph &graph() const { return graph_; }
     const FlowCounter &counter() const { return counter_; }
-    std::size_t columns() const { return columns_; } ///< of each row
 
     /// Calls visit(switch, port) for each link between switches on the way from a switch to a destination; false, perhaps
     /// after some calls, when no counted flow went there.
@@ -42,7 +40,6 @@ public:
 private:
     const SwitchGraph &graph_;
     const FlowCounter &counter_;
-    std::size_t columns_;
 };
 
 /// What one link between switches carries in one direction when everybody of a rail sends to everybody of it.

@@ -47,6 +47,13 @@ const char *to_string(Direction direction) noexcept {
     return "inside";
 }
 
+std::size_t unreachable_lids(const std::vector<Unreachable> &lost) {
+    std::set<std::uint16_t> lids;
+    for (const Unreachable &each : lost)
+        lids.insert(each.lid);
+    return lids.size();
+}
+
 double link_ceiling_gib_s(const LinkRate &rate, const Query &query) {
     return query.flat_ceiling_gib_s > 0 ? query.flat_ceiling_gib_s : payload_ceiling_gib_s(rate, query.ceilings);
 }

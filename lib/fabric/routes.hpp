@@ -59,6 +59,9 @@ struct Unreachable {
     std::uint32_t at = no_node;
 };
 
+/// How many LIDs are among them: one may be lost in several places.
+std::size_t unreachable_lids(const std::vector<Unreachable> &lost);
+
 struct Ceiling {
     unsigned links = 0;      ///< used links of the worst group
     double gib_s = 0;        ///< what they can carry, GiB/s of payload

@@ -173,22 +173,25 @@ ShapeLoad many_to_one(const RouteMatrix &routes, std::span<const Participant> pa
         const std::uint8_t *ports = routes.counter().ports(link.at);
         const std::uint16_t *flows = routes.counter().flows(link.at);
         std::uint32_t most = 0;
-        for (std::size_t column = 0; column < routes.columns(); ++column)
-            if (ports[column] == link.port)
+        for (const Participant &to : participants)
+            if (const std::uint32_t column = to.destination->column; ports[column] == link.port)
                 most = std::max<std::uint32_t>(most, flows[column]);
         offer(link, most);
     }
     if (out.node == no_node)
         return out;
     // A LID goes whole over one link: the best that its group has is its fastest.
+    const FlowCounter &counter = routes.counter();
+    const Number at = worst_link.at;
     double fastest = 0;
-    for (const Participant &to : participants)
-        if (const std::uint32_t column = to.destination->column;
-            routes.counter().ports(worst_link.at)[column] == out.port &&
-            routes.counter().flows(worst_link.at)[column] == out.max_link_flows)
-            for (const double rate : rates_of(graph, worst_link.at, routes.counter().sets(worst_link.at)[routes.counter().set(worst_link.at, to.destination->target)]))
-                fastest = std::max(fastest, rate);
-    out.factor = std::max(1.0, fastest / graph.rate(worst_link.at, out.port));
+    for (const Participant &to : participants) {
+        const std::uint32_t column = to.destination->column;
+        if (counter.ports(at)[column] != out.port || counter.flows(at)[column] != out.max_link_flows)
+            continue;
+        for (const double rate : rates_of(graph, at, counter.sets(at)[counter.set(at, to.destination->target)]))
+            fastest = std::max(fastest, rate);
+    }
+    out.factor = std::max(1.0, fastest / graph.rate(at, out.port));
     out.ideal = out.max_link_flows / out.factor;
     return out;
 }

@@ -192,12 +192,12 @@ ordered_json lmc_json(const Lmc &lmc) {
     return out;
 }
 
-/// What lowers the imbalance of all of it, of what was evaluated, the best first; among equals what changes least.
 /// opensm's other engines take neither an order of GUIDs nor scattered ports.
 bool takes_orders(const std::optional<SmLog> &log) {
     return !log || log->used.empty() || log->used == "minhop" || log->used == "updn" || log->used == "dnup";
 }
 
+/// What lowers the imbalance of all of it, of what was evaluated, the best first; among equals what changes least.
 ordered_json ranking_json(const Remedies &remedies, bool by_orders) {
     std::vector<std::pair<double, const char *>> better;
     const auto add = [&](const char *name, const std::string &not_evaluated, double imbalance, std::size_t unreachable) {

@@ -26,7 +26,6 @@ using odd_json::text;
 
 constexpr std::size_t nodes_shown = 60;
 constexpr std::size_t file_shown = 27; ///< as much as the table has room for, so that a file is called the same everywhere
-constexpr double as_even = 1.005;      ///< up to here an imbalance is printed as 1.00
 
 const ordered_json &option(const ordered_json &remedies, const char *name) {
     static const ordered_json nothing;

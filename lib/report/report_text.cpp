@@ -6,6 +6,7 @@
 #include "report/fold_links.hpp"
 #include "report/odd_json.hpp"
 #include "report/report_words.hpp"
+#include "report/routes_style.hpp"
 #include "report/steps_report.hpp"
 
 #include <fmt/format.h>
@@ -43,16 +44,14 @@ std::int64_t seconds(double value) {
     return static_cast<std::int64_t>(std::clamp(value, -1e11, 1e11));
 }
 
-struct Style {
-    const char *strong = "", *good = "", *bad = "", *open = "", *dim = "", *off = "";
-    explicit Style(bool colour) {
+/// Verdicts stand out more than figures.
+struct Style : RoutesStyle {
+    const char *good = "", *open = "";
+    explicit Style(bool colour) : RoutesStyle(colour) {
         if (colour) {
-            strong = "\x1b[1m";
             good = "\x1b[1;32m";
             bad = "\x1b[1;31m";
             open = "\x1b[1;33m";
-            dim = "\x1b[2m";
-            off = "\x1b[0m";
         }
     }
     const char *of(const std::string &verdict) const {

@@ -20,7 +20,6 @@ using odd_json::list;
 using odd_json::number;
 using odd_json::text;
 
-constexpr double as_even = 1.005; ///< up to here it is printed as 1.00
 constexpr std::size_t unreachable_shown = 20;
 
 std::string lost_words(const ordered_json &routes, std::size_t lost) {

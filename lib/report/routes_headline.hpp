@@ -10,6 +10,8 @@
 /// The lines of routes_text() that sum up, from routes/1. Never throw on odd JSON.
 namespace fabric_check {
 
+inline constexpr double as_even = 1.005; ///< up to here an imbalance is printed as 1.00
+
 /// "1 LID", "12 LIDs"
 std::string counted(double n, const char *what);
 /// Flows and other figures: whole from 1000 on, four digits below.

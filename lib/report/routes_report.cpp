@@ -93,11 +93,14 @@ std::map<std::uint32_t, unsigned> leaving_lids(const Routes &routes) {
     return out;
 }
 
+/// Links that so many LIDs could use.
+unsigned usable_links(const SwitchUse &use, unsigned lids) { return std::max(use.used, std::min(use.available, lids)); }
+
 ordered_json use_json(const Map &map, const SwitchUse &use, unsigned lids) {
     return {{"switch", description(map, use.node)},
             {"name", map.display_name(use.node)},
             {"available", use.available},
-            {"usable", std::max(use.used, std::min(use.available, lids))},
+            {"usable", usable_links(use, lids)},
             {"used", use.used},
             {"lids", lids},
             {"least_lids", use.least},
@@ -110,23 +113,22 @@ ordered_json links_json(const Map &map, const Routes &routes, bool each) {
     std::map<std::uint32_t, unsigned> lids = leaving_lids(routes);
     unsigned available = 0, used = 0, usable = 0;
     double most_share = 0;
-    ordered_json most_idle, switches = ordered_json::array();
-    for (const SwitchUse &use : switch_uses(routes)) {
-        ordered_json one = use_json(map, use, lids[use.node]);
-        const auto could = one["usable"].get<unsigned>();
+    const std::vector<SwitchUse> uses = switch_uses(routes);
+    const SwitchUse *most_idle = nullptr;
+    for (const SwitchUse &use : uses) {
+        const unsigned could = usable_links(use, lids[use.node]);
         available += use.available;
         used += use.used;
         usable += could;
         if (const double share = could == 0 ? 0 : double(could - use.used) / could; share > most_share) {
             most_share = share;
-            most_idle = one;
+            most_idle = &use;
         }
-        switches.push_back(std::move(one));
     }
     ordered_json out = {{"available", available}, {"usable", usable}, {"idle", available - used}, {"spare", usable - used}};
-    out["most_idle"] = std::move(most_idle);
-    if (each && !switches.empty())
-        out["switches"] = std::move(switches);
+    out["most_idle"] = most_idle == nullptr ? ordered_json() : use_json(map, *most_idle, lids[most_idle->node]);
+    for (std::size_t i = 0; each && i < uses.size(); ++i)
+        out["switches"].push_back(use_json(map, uses[i], lids[uses[i].node]));
     return out;
 }
 
@@ -225,17 +227,10 @@ ordered_json imbalance_link_json(const Map &map, const Routes &routes) {
             {"even", rounded(link.even)}};
 }
 
-std::size_t distinct_lids(const std::vector<Unreachable> &lost) {
-    std::set<std::uint16_t> lids;
-    for (const Unreachable &each : lost)
-        lids.insert(each.lid);
-    return lids.size();
-}
-
 /// Every LID once, and more of where it is lost as far as there is room.
 void add_unreachable(ordered_json &out, const Map &map, const std::vector<Unreachable> &lost) {
     constexpr std::size_t most = 10000; // a switch without a table loses every LID at every other
-    const std::size_t lids = distinct_lids(lost);
+    const std::size_t lids = unreachable_lids(lost);
     const std::size_t each = lost.size() <= most ? lost.size() : std::max<std::size_t>(1, most / lids);
     std::map<std::uint16_t, std::size_t> listed;
     ordered_json list = ordered_json::array();

@@ -3,7 +3,7 @@
 
 namespace fabric_check {
 
-/// ANSI sequences of what `routes` prints; all empty without colour.
+/// ANSI sequences of what `routes` prints, and most of what a report does; all empty without colour.
 struct RoutesStyle {
     const char *strong = "", *bad = "", *dim = "", *off = "";
     explicit RoutesStyle(bool colour) {
