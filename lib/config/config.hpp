@@ -30,7 +30,8 @@ struct Config {
     std::string default_mode = "report";           ///< jobs without --fabric-check: "report" or "off"
     std::string services;                          ///< hostlist: storage servers and others the job talks to
     std::string adaptive_routing = "auto";         ///< auto, on, off
-    unsigned scouts = 2;                           ///< nodes of a job that read the switches
+    std::string scout = "head-node";               ///< where the switches are read from: head-node, controller, or a host
+    unsigned scouts = 2;                           ///< nodes of a job that read the switches, with scout = "head-node"
     unsigned step_records = 100;                   ///< steps of a job that a node records, where the job asks for it
 
     struct Hooks {
@@ -42,13 +43,23 @@ struct Config {
         unsigned smp_per_lid = 2;
         unsigned gmp_per_lid = 4;
         unsigned timeout_ms = 500;
-        unsigned retries = 2;
+        unsigned retries = 1;
+        unsigned max_per_second = 0;               ///< MADs that one process sends; 0: no ceiling
         unsigned pkey_index = 0;
-        unsigned sl = 0;
+        std::string sl = "auto";                   ///< of GMPs: "auto" asks the subnet administrator; else "0" to "15"
+        std::string m_key_file;                    ///< holds the subnet's M_Key, in hexadecimal; empty: M_Key 0
         std::string device;                        ///< card to send through; empty: the first active port
         unsigned port = 0;
         bool details = true;                       ///< ask switches for the optional attributes
     } mad;
+
+    /// The sampler, and readings of switches that several jobs share.
+    struct Sample {
+        unsigned interval_s = 30;                  ///< between two readings of the whole fabric
+        unsigned keep_h = 24;                      ///< of them in the ring
+        unsigned max_mb = 64;                      ///< size of the ring; its oldest part goes first
+        unsigned share_ms = 2000;                  ///< a reading younger than this serves other jobs too; 0: none does
+    } sample;
 
     struct Finisher {
         unsigned end_wait_s = 20;                  ///< wait for END records after the last one that came
@@ -58,6 +69,7 @@ struct Config {
         unsigned give_up_h = 168;                  ///< a job record that never appears is given up after this
         std::string field = "SystemComment";       ///< SystemComment, AdminComment, Comment
         std::string private_reports = "auto";      ///< auto (by slurm.conf's PrivateData), on, off
+        unsigned workers = 0;                      ///< threads that verify records and judge; 0: one for each processor
         unsigned keep_days = 30;                   ///< reports and records older than this are removed; 0: never
     } finisher;
 

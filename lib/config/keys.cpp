@@ -2,6 +2,7 @@
 #include "config/keys.hpp"
 
 #include "base/text.hpp"
+#include "record/record_name.hpp"
 #include "sources/sysfs.hpp"
 
 #include <fmt/format.h>
@@ -9,6 +10,20 @@
 namespace fabric_check::config {
 
 namespace {
+
+constexpr std::string_view scout_valid = "head-node, controller, or a host's name";
+
+std::string scout_complaint(const std::string &value) {
+    return valid_node_name(value) ? std::string() : fmt::format("\"{}\" is no host", printable(value));
+}
+
+constexpr std::string_view sl_valid = "auto, or \"0\" to \"15\"";
+
+std::string sl_complaint(const std::string &value) {
+    const auto number = parse_u64(value);
+    return value == "auto" || (number && *number <= 15) ? std::string()
+                                                        : fmt::format("\"{}\" is no service level", printable(value));
+}
 
 constexpr std::string_view pcie_valid = "lanes and speed, as in \"16x 16GT/s\", or empty";
 
@@ -62,7 +77,12 @@ std::vector<Key> make_keys() {
     text("", "adaptive_routing",
          "Do the switches choose paths themselves? auto asks them. With on, static tables alone never judge.",
          {FIELD(std::string, adaptive_routing), {"auto", "on", "off"}, false, false});
-    integer("", "scouts", "nodes", "Nodes of a job that read the switches; more than one, so that one may die.",
+    text("", "scout",
+         "Where the switches are read from, at a job's start and end: head-node, the job's first nodes; controller, the "
+         "host of slurmctld, by its hooks; or the name of a host where fabric-check sample runs.",
+         {FIELD(std::string, scout), {}, false, false, false, false, scout_complaint, scout_valid});
+    integer("", "scouts", "nodes",
+            "With scout = \"head-node\": nodes of a job that read the switches; more than one, so that one may die.",
             {Unsigned(FIELD(unsigned, scouts)), 1, 16});
     integer("", "step_records", "steps",
             "Steps of a job that a node records when the job says --fabric-check=step; later ones are not read.",
@@ -72,7 +92,7 @@ std::vector<Key> make_keys() {
             {Unsigned(FIELD(unsigned, hooks.budget_ms)), 100, 60000});
 
     integer("mad", "window", "packets", "Management packets in flight in all.",
-            {Unsigned(FIELD(unsigned, mad.window)), 1, 128});
+            {Unsigned(FIELD(unsigned, mad.window)), 1, 512});
     integer("mad", "smp_per_lid", "packets", "Subnet management packets in flight to one LID.",
             {Unsigned(FIELD(unsigned, mad.smp_per_lid)), 1, 16});
     integer("mad", "gmp_per_lid", "packets", "Counter queries in flight to one LID.",
@@ -81,9 +101,17 @@ std::vector<Key> make_keys() {
             {Unsigned(FIELD(unsigned, mad.timeout_ms)), 10, 10000});
     integer("mad", "retries", "times", "A packet without answer is sent again this often.",
             {Unsigned(FIELD(unsigned, mad.retries)), 0, 10});
+    integer("mad", "max_per_second", "packets",
+            "Ceiling of management packets that one process sends in a second; 0: none but the windows.",
+            {Unsigned(FIELD(unsigned, mad.max_per_second)), 0, 10'000'000});
     integer("mad", "pkey_index", "", "Index of the partition key that counter queries use.",
             {Unsigned(FIELD(unsigned, mad.pkey_index)), 0, 65535});
-    integer("mad", "sl", "", "Service level of counter queries.", {Unsigned(FIELD(unsigned, mad.sl)), 0, 15});
+    text("mad", "sl",
+         "Service level of counter queries: auto asks the subnet administrator once; name one where none answers.",
+         {FIELD(std::string, mad.sl), {}, false, false, false, false, sl_complaint, sl_valid});
+    text("mad", "m_key_file",
+         "File with the subnet's M_Key in hexadecimal, root's alone, where subnet management packets need one; empty: none.",
+         {FIELD(std::string, mad.m_key_file), {}, true});
     text("mad", "device", "Card to send through, \"mlx5_0\"; empty: the first one with an active port.",
          {FIELD(std::string, mad.device), {}});
     integer("mad", "port", "", "Port of that card; 0: the first active one.",
@@ -92,6 +120,17 @@ std::vector<Key> make_keys() {
                    "Ask switches for the optional attributes too: why packets were discarded or received damaged, and what "
                    "forward error correction did.",
                    BooleanRule{FIELD(bool, mad.details)}});
+
+    integer("sample", "interval_s", "seconds", "fabric-check sample reads the whole fabric this often.",
+            {Unsigned(FIELD(unsigned, sample.interval_s)), 1, 3600});
+    integer("sample", "keep_h", "hours", "Samples older than this are removed.",
+            {Unsigned(FIELD(unsigned, sample.keep_h)), 1, 8760});
+    integer("sample", "max_mb", "MB", "Most that the samples take in the spool; the oldest go first.",
+            {Unsigned(FIELD(unsigned, sample.max_mb)), 1, 1'000'000});
+    integer("sample", "share_ms", "milliseconds",
+            "A reading of a switch younger than this, a sample or another job's, serves a job that starts or ends; 0: every "
+            "job reads for itself.",
+            {Unsigned(FIELD(unsigned, sample.share_ms)), 0, 600'000});
 
     integer("finisher", "end_wait_s", "seconds", "Wait for END records after the last one that came.",
             {Unsigned(FIELD(unsigned, finisher.end_wait_s)), 0, 3600});
@@ -109,6 +148,8 @@ std::vector<Key> make_keys() {
          "Reports are for the job's owner alone: auto, where slurm.conf's PrivateData has jobs. Where only slurmdbd.conf's "
          "has, say on.",
          {FIELD(std::string, finisher.private_reports), {"auto", "on", "off"}, false, false});
+    integer("finisher", "workers", "threads", "That verify records and judge jobs; 0: one for each processor.",
+            {Unsigned(FIELD(unsigned, finisher.workers)), 0, 256});
     integer("finisher", "keep_days", "days", "Reports, and records of jobs that do not run any more, are removed when they are older than this; 0: never.",
             {Unsigned(FIELD(unsigned, finisher.keep_days)), 0, 36500});
 
@@ -176,6 +217,7 @@ const std::vector<Section> &sections() {
     static const std::vector<Section> all{
         {"hooks", "Prolog and Epilog on the nodes.", false},
         {"mad", "How the switches are asked.", false},
+        {"sample", "The sampler, and readings of switches that jobs share.", false},
         {"finisher", "What happens on the controller after a job.", false},
         {"munge", "How records are signed.", false},
         {"munge.addresses",

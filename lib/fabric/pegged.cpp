@@ -25,7 +25,7 @@ bool is_at_cap(const std::string &counter, const Reading &reading) {
 
 Pegged find_pegged(mad::Engine &engine, const Map &map, Deadline deadline) {
     Pegged found;
-    mad::PortReader reader(engine, false);
+    mad::PortReader reader(engine, {.info = true, .details = false});
     std::map<std::pair<std::uint32_t, std::string>, unsigned> silent; ///< switch and reason -> ports
     for (std::uint32_t n = 0; n < map.nodes().size(); ++n) {
         const MapNode node = map.nodes()[n];
@@ -75,7 +75,7 @@ void reset_pegged(mad::Engine &engine, const Map &map, std::vector<PeggedCounter
     }
     engine.run(deadline);
 
-    mad::PortReader reader(engine, false);
+    mad::PortReader reader(engine, {.info = true, .details = false});
     for (PeggedCounter &each : counters) {
         if (!each.problem.empty())
             continue;

@@ -79,7 +79,7 @@ EngineOptions engine_options(const Config::Mad &config) {
     options.timeout = std::chrono::milliseconds(config.timeout_ms);
     options.retries = config.retries;
     options.pkey_index = config.pkey_index;
-    options.sl = config.sl;
+    options.sl = config.sl == "auto" ? 0U : static_cast<unsigned>(std::stoul(config.sl));
     return options;
 }
 

@@ -50,7 +50,7 @@ struct EngineOptions {
     unsigned smp_per_lid = 2;
     unsigned gmp_per_lid = 4;
     std::chrono::milliseconds timeout{500};
-    unsigned retries = 2; ///< after the first try
+    unsigned retries = 1; ///< after the first try
     unsigned pkey_index = 0;
     unsigned sl = 0;
 };

@@ -22,11 +22,21 @@ void PortReader::ask(std::uint16_t switch_lid, unsigned port, Ready ready) {
     auto pending = std::make_shared<Pending>();
     pending->port = port;
     pending->ready = std::move(ready);
-    pending->open = 3; // PortInfo, extended speeds, capabilities (and the counters that follow from them)
+    pending->open = 1; // capabilities, and the counters that follow from them
 
     Switch &state = switches_[switch_lid];
     ask_switch(switch_lid, state);
-    engine_->submit({.lid = switch_lid, .attribute = attribute::port_info, .modifier = port},
+    if (options_.info)
+        ask_info(switch_lid, state, pending);
+    if (state.caps)
+        ask_counters(switch_lid, *state.caps, pending);
+    else
+        state.wait_caps.push_back(pending);
+}
+
+void PortReader::ask_info(std::uint16_t lid, Switch &state, const PendingPtr &pending) {
+    ++pending->open;
+    engine_->submit({.lid = lid, .attribute = attribute::port_info, .modifier = pending->port},
                     [pending](const Reply &reply) {
                         pending->reading.info_outcome = reply.outcome;
                         if (reply.outcome == Outcome::ok)
@@ -35,20 +45,22 @@ void PortReader::ask(std::uint16_t switch_lid, unsigned port, Ready ready) {
                     });
     if (state.extended_speeds) {
         pending->reading.extended_speeds = *state.extended_speeds;
-        --pending->open;
-    } else {
-        state.wait_speeds.push_back(pending);
+        return;
     }
-    if (state.caps)
-        ask_counters(switch_lid, *state.caps, pending);
-    else
-        state.wait_caps.push_back(pending);
+    ++pending->open;
+    state.wait_speeds.push_back(pending);
 }
 
 void PortReader::ask_switch(std::uint16_t lid, Switch &state) {
     if (state.asked)
         return;
     state.asked = true;
+    if (options_.info)
+        ask_extended_speeds(lid);
+    ask_capabilities(lid);
+}
+
+void PortReader::ask_extended_speeds(std::uint16_t lid) {
     engine_->submit({.lid = lid, .attribute = attribute::port_info, .modifier = 0}, [this, lid](const Reply &reply) {
         Switch &of = switches_[lid];
         const auto info = reply.outcome == Outcome::ok ? decode_port_info(reply.data) : std::nullopt;
@@ -58,6 +70,9 @@ void PortReader::ask_switch(std::uint16_t lid, Switch &state) {
             answered(pending);
         }
     });
+}
+
+void PortReader::ask_capabilities(std::uint16_t lid) {
     engine_->submit({.mad_class = MadClass::gmp, .lid = lid, .attribute = attribute::class_port_info},
                     [this, lid](const Reply &reply) {
                         Switch &of = switches_[lid];
@@ -90,7 +105,7 @@ void PortReader::ask_counters(std::uint16_t lid, const PmaCapabilities &caps, co
         ask_one(attribute::port_counters, decode_port_counters, missing_port_counters);
     if (caps.extended())
         ask_one(attribute::port_counters_extended, decode_port_counters_extended, missing_port_counters_extended);
-    if (details_)
+    if (options_.details)
         ask_details(lid, caps, pending);
     answered(pending);
 }

@@ -24,14 +24,22 @@ struct PortReading {
     Counters counters;            ///< never empty: what did not answer has its reason
 };
 
+struct PortReaderOptions {
+    bool info = true; ///< ask for PortInfo: state and rate
+    /// Ask for the optional attributes too (discard and receive-error details, forward error correction), of every port of
+    /// a switch that answered them for its first.
+    bool details = true;
+};
+
 /// Asks switches for PortInfo and PMA counters of their ports through an engine. What holds for the whole switch
 /// (port 0's PortInfo, the PMA's ClassPortInfo) is asked once. Must live until the engine's run() has returned.
 class PortReader {
 public:
     using Ready = std::function<void(PortReading)>;
-    /// `details`: ask for the optional attributes too (discard and receive-error details, forward error correction), of
-    /// every port of a switch that answered them for its first.
-    explicit PortReader(Engine &engine, bool details = true) : engine_(&engine), details_(details) {}
+    explicit PortReader(Engine &engine, PortReaderOptions options = {}) : engine_(&engine), options_(options) {}
+    /// Asks already for what holds for the whole switch, as soon as it is known that some port of it will be asked for.
+    /// That way a switch that is dead costs one timeout, whenever its ports are asked for.
+    void prepare(std::uint16_t switch_lid) { ask_switch(switch_lid, switches_[switch_lid]); }
     /// `ready` is called once, from inside the engine's run().
     void ask(std::uint16_t switch_lid, unsigned port, Ready ready);
 
@@ -62,13 +70,16 @@ private:
     };
 
     void ask_switch(std::uint16_t lid, Switch &state);
+    void ask_extended_speeds(std::uint16_t lid);
+    void ask_capabilities(std::uint16_t lid);
+    void ask_info(std::uint16_t lid, Switch &state, const PendingPtr &pending);
     void ask_details(std::uint16_t lid, const PmaCapabilities &caps, const PendingPtr &pending);
     void ask_optional(std::uint16_t lid, std::size_t which, bool rs_fec, const PendingPtr &pending);
     void ask_counters(std::uint16_t lid, const PmaCapabilities &caps, const PendingPtr &pending);
     static void answered(const PendingPtr &pending);
 
     Engine *engine_;
-    bool details_;
+    PortReaderOptions options_;
     std::unordered_map<std::uint16_t, Switch> switches_;
 };
 

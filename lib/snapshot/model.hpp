@@ -78,6 +78,7 @@ struct NodeSnapshot {
 
 /// One switch port, read by MADs.
 struct SwitchPort {
+    std::int64_t time_ns = 0; ///< when it was read, where another reading than the snapshot's own serves; 0: the snapshot's
     std::uint64_t switch_guid = 0; ///< node GUID
     std::string switch_name;       ///< node description
     std::uint16_t switch_lid = 0;

@@ -29,7 +29,7 @@ class Scout {
 public:
     Scout(mad::Engine &engine, const fabric::Map &map, const ScoutRequest &request, const Config &config)
         : engine_(engine), map_(map), request_(request), config_(config),
-          reader_(engine, config.mad.details) {}
+          reader_(engine, {.info = true, .details = config.mad.details}) {}
 
     ScoutSnapshot run() {
         const std::int64_t began = wall_ns();

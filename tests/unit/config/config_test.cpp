@@ -64,6 +64,19 @@ TEST(ParseConfig, TakesAddressesOfNodesSinglyAndAsLists) {
     EXPECT_THAT(config.munge.addresses.at("node02"), ElementsAre("10.0.0.2", "fe80::2"));
 }
 
+TEST(ParseConfig, TakesWhereTheScoutRuns) {
+    EXPECT_EQ(parsed("scout = \"controller\"\n").scout, "controller");
+    EXPECT_EQ(parsed("scout = \"fabric-admin01\"\n").scout, "fabric-admin01");
+    EXPECT_EQ(error_of("scout = \"a/b\"\n"),
+              "f.toml:1: key 'scout': \"a/b\" is no host; valid: head-node, controller, or a host's name");
+    EXPECT_EQ(error_of("scout = \"\"\n"), "f.toml:1: key 'scout': empty; valid: head-node, controller, or a host's name");
+}
+TEST(ParseConfig, TakesServiceLevels) {
+    EXPECT_EQ(parsed("[mad]\nsl = \"15\"\n").mad.sl, "15");
+    EXPECT_EQ(error_of("[mad]\nsl = \"16\"\n"),
+              "f.toml:2: key 'mad.sl': \"16\" is no service level; valid: auto, or \"0\" to \"15\"");
+    EXPECT_EQ(error_of("[mad]\nsl = 0\n"), "f.toml:2: key 'mad.sl': not a string; valid: auto, or \"0\" to \"15\"");
+}
 TEST(ParseConfig, TakesPortsThatAreExcluded) {
     const Config config = parsed("[ports]\nexclude = [\"mlx5_bond_0\", \"0000:81:00.*\", \"ethernet\"]\nrails = 2\n");
     EXPECT_THAT(config.ports.exclude, ElementsAre("mlx5_bond_0", "0000:81:00.*", "ethernet"));
@@ -100,14 +113,14 @@ TEST(ParseConfig, NamesFileLineAndValidKeysForAnUnknownKey) {
 TEST(ParseConfig, ListsTheSectionsForAnUnknownOne) {
     EXPECT_THAT(error_of("[hook]\nbudget_ms = 1\n"),
                 testing::AllOf(HasSubstr("f.toml:1: key 'hook': not known; valid: spool, state"),
-                               HasSubstr("[hooks], [mad], [finisher], [munge], [slurm]")));
+                               HasSubstr("[hooks], [mad], [sample], [finisher], [munge], [slurm]")));
 }
 TEST(ParseConfig, NamesTheChoices) {
     EXPECT_EQ(error_of("default_mode = \"on\"\n"),
               "f.toml:1: key 'default_mode': \"on\" is not one of them; valid: report, off");
 }
 TEST(ParseConfig, NamesTheRange) {
-    EXPECT_EQ(error_of("[mad]\nwindow = 129\n"), "f.toml:2: key 'mad.window': 129 is out of range; valid: 1 to 128");
+    EXPECT_EQ(error_of("[mad]\nwindow = 513\n"), "f.toml:2: key 'mad.window': 513 is out of range; valid: 1 to 512");
 }
 TEST(ParseConfig, TakesBothEndsOfARangeAndNothingBeyond) {
     EXPECT_EQ(parsed("[mad]\nwindow = 1\n").mad.window, 1U);

@@ -159,7 +159,7 @@ TEST_F(PortReaderTest, TheLayoutOfForwardErrorCorrectionIsAskedForWhereThereAreT
 
 TEST_F(PortReaderTest, WithoutDetailsNoOptionalAttributeIsAsked) {
     fabric.details = {attribute::port_xmit_discard_details};
-    PortReader plain(engine, false);
+    PortReader plain(engine, {.info = true, .details = false});
     bool told = false;
     plain.ask(41, 1, [&](const PortReading &reading) {
         told = true;
@@ -168,6 +168,25 @@ TEST_F(PortReaderTest, WithoutDetailsNoOptionalAttributeIsAsked) {
     engine.run();
     EXPECT_TRUE(told);
     EXPECT_EQ(fabric.transport.sent.size(), 2U + 3U);
+}
+
+TEST_F(PortReaderTest, WithoutInfoNoSubnetManagementPacketIsSent) {
+    PortReader plain(engine, {.info = false, .details = false});
+    Counters counters;
+    plain.ask(41, 5, [&](PortReading reading) { counters = std::move(reading.counters); });
+    engine.run();
+    EXPECT_EQ(counters["SymbolErrorCounter"], Reading::of(FakeSwitches::mark(41, 5), 16));
+    EXPECT_EQ(fabric.transport.sent.size(), 3U) << "ClassPortInfo, and the two attributes of counters";
+}
+
+TEST_F(PortReaderTest, WhatWasPreparedIsNotAskedAgain) {
+    reader.prepare(41);
+    engine.run();
+    EXPECT_EQ(fabric.transport.sent.size(), 2U) << "port 0's PortInfo and ClassPortInfo";
+    ask(41, 5);
+    engine.run();
+    EXPECT_EQ(sent(MadClass::gmp, attribute::class_port_info), 1U);
+    EXPECT_TRUE(got[5].extended_speeds);
 }
 
 } // namespace
