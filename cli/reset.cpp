@@ -6,6 +6,7 @@
 #include "command.hpp"
 #include "fabric/pegged.hpp"
 #include "fabric/routes.hpp"
+#include "mad/session.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -75,10 +76,10 @@ int run(const Options &options, const Context &context) {
     const Result<fabric::Map> map = open_map(context, *config);
     if (!map)
         return fail(exit_code(map.error().code), map.error().message);
-    const auto transport = mad::UmadTransport::open(config->mad.device, config->mad.port);
-    if (!transport)
-        return fail(exit_code(transport.error().code), transport.error().message);
-    mad::Engine engine(**transport, mad::engine_options(config->mad));
+    const auto session = mad::open_session(config->mad);
+    if (!session)
+        return fail(exit_code(session.error().code), session.error().message);
+    mad::Engine &engine = *session->engine;
     fabric::Pegged pegged = fabric::find_pegged(engine, *map, Deadline::after(time_enough));
     if (engine.failure())
         return fail(exit_code(engine.failure()->code), engine.failure()->message);

@@ -3,8 +3,10 @@
 
 #include "fabric/identities.hpp"
 #include "fabric/link_rates.hpp"
+#include "fabric/own_switch.hpp"
 #include "mad/attributes.hpp"
 #include "mad/engine.hpp"
+#include "mad/session.hpp"
 #include "mad/transport.hpp"
 
 #include <fmt/format.h>
@@ -25,12 +27,13 @@ struct FabricDeleter {
     void operator()(ibnd_fabric_t *fabric) const { ibnd_destroy_fabric(fabric); }
 };
 
-Result<MapDraft> topology(const Config &config) {
+Result<MapDraft> topology(const Config &config, std::uint64_t m_key) {
     ibnd_config_t settings{};
     settings.max_smps = std::clamp(config.mad.window, 1U, discovery_window);
     settings.timeout_ms = std::max(config.mad.timeout_ms, 1U);
     settings.retries = config.mad.retries;
     settings.flags = IBND_CONFIG_MLX_EPI; // tells FDR10 from QDR
+    settings.mkey = m_key;
     std::string device = config.mad.device;
     const std::unique_ptr<ibnd_fabric_t, FabricDeleter> found(ibnd_discover_fabric(
         device.empty() ? nullptr : device.data(), static_cast<int>(config.mad.port), nullptr, &settings));
@@ -132,6 +135,7 @@ AdaptiveRouting adaptive_routing_of(const Config &config, AdaptiveRouting detect
 }
 
 void read_tables(mad::Engine &engine, MapDraft &map, Deadline deadline, const Progress &progress) {
+    watch_own_switch(engine, map);
     TableReader reader(engine, map, progress);
     reader.submit();
     std::vector<std::uint16_t> switches;
@@ -147,6 +151,9 @@ void read_tables(mad::Engine &engine, MapDraft &map, Deadline deadline, const Pr
 }
 
 Result<MapDraft> discover(const Config &config, const Progress &progress, const std::function<Status()> &prepare) {
+    const auto m_key = mad::read_m_key(config.mad.m_key_file);
+    if (!m_key)
+        return m_key.error();
     // libibnetdisc does not say why it fails; whether we may send MADs at all is found out first.
     if (auto tried = mad::UmadTransport::open(config.mad.device, config.mad.port); !tried)
         return tried.error();
@@ -155,15 +162,16 @@ Result<MapDraft> discover(const Config &config, const Progress &progress, const 
             return prepared.error();
     if (progress)
         progress("topology", 0, 0);
-    auto map = topology(config);
+    auto map = topology(config, *m_key);
     if (!map)
         return map;
-    auto transport = mad::UmadTransport::open(config.mad.device, config.mad.port);
-    if (!transport)
-        return transport.error();
-    mad::Engine engine(**transport, mad::engine_options(config.mad));
-    ask_subnet_manager(engine, *map); // answered in the same run
-    read_tables(engine, *map, Deadline::never(), progress);
+    const auto session = mad::open_session(config.mad);
+    if (!session)
+        return session.error();
+    ask_subnet_manager(*session->engine, *map); // answered in the same run
+    read_tables(*session->engine, *map, Deadline::never(), progress);
+    if (session->engine->sl_problem())
+        map->problems.push_back({"map", "", *session->engine->sl_problem()});
     map->adaptive_routing = adaptive_routing_of(config, map->adaptive_routing);
     map->index();
     agree_on_rates(*map);

@@ -21,14 +21,16 @@ constexpr unsigned lids_per_block = 64;
 
 class Walk {
 public:
-    Walk(mad::Engine &engine, const Map &map) : engine_(engine), map_(map) {}
+    Walk(mad::Engine &engine, const Map &map, const std::function<void(std::uint32_t)> &first_visit)
+        : engine_(engine), map_(map), first_visit_(first_visit) {}
 
     void follow(std::uint32_t node, std::uint16_t lid) {
         if (node >= map_.nodes().size() || map_.nodes()[node].kind != NodeKind::switch_node)
             return; // arrived
         if (!visited_.insert(std::uint64_t{node} << 16U | lid).second)
             return;
-        switches_.insert(node);
+        if (switches_.insert(node).second && first_visit_)
+            first_visit_(node);
         Block &block = blocks_[key(node, lid / lids_per_block)];
         if (block.answered)
             step(node, lid, block);
@@ -102,6 +104,7 @@ private:
 
     mad::Engine &engine_;
     const Map &map_;
+    const std::function<void(std::uint32_t)> &first_visit_;
     std::unordered_set<std::uint64_t> visited_; ///< switch << 16 | LID
     std::set<std::uint32_t> switches_;
     std::map<Key, Block> blocks_; ///< nodes of a std::map do not move
@@ -111,8 +114,8 @@ private:
 } // namespace
 
 LiveLfts read_live_lfts(mad::Engine &engine, const Map &map, const std::vector<Destination> &destinations,
-                        Deadline deadline) {
-    Walk walk(engine, map);
+                        Deadline deadline, const std::function<void(std::uint32_t)> &first_visit) {
+    Walk walk(engine, map, first_visit);
     for (const Destination &destination : destinations)
         for (const std::uint32_t from : destination.from)
             walk.follow(from, destination.lid);

@@ -6,6 +6,7 @@
 #include "snapshot/model.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace fabric_check {
@@ -29,8 +30,10 @@ struct LiveLfts {
 /// Reads the forwarding table blocks that hold the destinations' LIDs, live, switch by switch along the routes until
 /// no route leads anywhere new. Loops and dead ends simply end the walk. Other requests already submitted to the engine
 /// are answered in the same run.
+/// `first_visit` is told each switch (index into Map::nodes) once, when a route first comes to it: whoever asks it for
+/// something else at once has its silence in the same timeout.
 LiveLfts read_live_lfts(mad::Engine &engine, const Map &map, const std::vector<Destination> &destinations,
-                        Deadline deadline);
+                        Deadline deadline, const std::function<void(std::uint32_t)> &first_visit = {});
 
 } // namespace fabric
 } // namespace fabric_check

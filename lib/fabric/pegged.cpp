@@ -2,6 +2,7 @@
 #include "fabric/pegged.hpp"
 
 #include "counters/table.hpp"
+#include "fabric/own_switch.hpp"
 #include "mad/attributes.hpp"
 #include "mad/port_reader.hpp"
 
@@ -25,6 +26,7 @@ bool is_at_cap(const std::string &counter, const Reading &reading) {
 
 Pegged find_pegged(mad::Engine &engine, const Map &map, Deadline deadline) {
     Pegged found;
+    watch_own_switch(engine, map);
     mad::PortReader reader(engine, {.info = true, .details = false});
     std::map<std::pair<std::uint32_t, std::string>, unsigned> silent; ///< switch and reason -> ports
     for (std::uint32_t n = 0; n < map.nodes().size(); ++n) {
@@ -55,6 +57,8 @@ Pegged find_pegged(mad::Engine &engine, const Map &map, Deadline deadline) {
     for (const auto &[where, ports] : silent)
         found.problems.push_back(
             {map.display_name(where.first), "", fmt::format("counters of {} ports not read: {}", ports, where.second)});
+    if (engine.sl_problem())
+        found.problems.push_back({"map", "", *engine.sl_problem()});
     std::sort(found.counters.begin(), found.counters.end(), [](const PeggedCounter &a, const PeggedCounter &b) {
         return std::tie(a.node, a.port, a.counter) < std::tie(b.node, b.port, b.counter);
     });

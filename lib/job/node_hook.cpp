@@ -7,7 +7,7 @@
 #include "job/node_state.hpp"
 #include "job/programs.hpp"
 #include "job/step.hpp"
-#include "mad/engine.hpp"
+#include "mad/session.hpp"
 #include "record/spool.hpp"
 #include "sources/sysfs.hpp"
 #include "verdict/port_use.hpp"
@@ -212,11 +212,10 @@ void hook_in_child(Phase phase, const NodeHookEnvironment &environment, const Co
     world.signer = signer.get();
     world.log = &log;
     world.scout = [&](const fabric::Map &map, const ScoutRequest &request) -> Result<ScoutSnapshot> {
-        const auto transport = mad::UmadTransport::open(config.mad.device, config.mad.port);
-        if (!transport)
-            return transport.error();
-        mad::Engine engine(**transport, mad::engine_options(config.mad));
-        return scout(engine, map, request, config);
+        const auto session = mad::open_session(config.mad);
+        if (!session)
+            return session.error();
+        return scout(*session->engine, map, request, config);
     };
     world.start_map_build = [&] { return start_map_build(config); };
     run_node_hook(phase, environment, config, world, deadline);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "mad/engine.hpp"
 
+#include "mad/wire.hpp"
+
+#include <fmt/format.h>
 #include <infiniband/mad.h>
 
 #include <algorithm>
@@ -10,39 +13,25 @@ namespace fabric_check::mad {
 
 namespace {
 
-constexpr std::size_t header_size = 24;
-constexpr std::size_t data_offset = 64; // of SMPs (after M_Key and reserved) and of PMA attributes alike
-constexpr std::size_t smp_data_size = 64;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
 constexpr std::chrono::hours longest_run{24};
 // The layer below reports its timeouts first; this covers one that never does.
-constexpr std::chrono::milliseconds timer_grace{100};
+constexpr milliseconds timer_grace{100};
+constexpr unsigned most_hops = 2;
+
+// A transaction's low bits are its slot.
+constexpr unsigned slot_bits = 10;
+static_assert(1U << slot_bits >= Transport::most_outstanding);
+constexpr std::uint32_t slot_mask = (1U << slot_bits) - 1;
+
+// Round trips of patience before a question stops counting against the window, and what that is while none is known.
+constexpr int patience_round_trips = 4;
+constexpr milliseconds least_patience{1}, first_patience{50};
 
 std::uint32_t flow_key(MadClass mad_class, std::uint16_t lid) {
     return static_cast<std::uint32_t>(mad_class) << 16U | lid;
-}
-
-int class_number(MadClass mad_class) { return mad_class == MadClass::smp ? IB_SMI_CLASS : IB_PERFORMANCE_CLASS; }
-
-Mad build(const Request &request, std::uint32_t id) {
-    Mad mad{};
-    mad_set_field(mad.data(), 0, IB_MAD_BASEVER_F, 1);
-    mad_set_field(mad.data(), 0, IB_MAD_MGMTCLASS_F, static_cast<std::uint32_t>(class_number(request.mad_class)));
-    mad_set_field(mad.data(), 0, IB_MAD_CLASSVER_F, 1);
-    mad_set_field(mad.data(), 0, IB_MAD_METHOD_F,
-                  request.reset != 0 ? IB_MAD_METHOD_SET : IB_MAD_METHOD_GET);
-    mad_set_field64(mad.data(), 0, IB_MAD_TRID_F, id);
-    mad_set_field(mad.data(), 0, IB_MAD_ATTRID_F, request.attribute);
-    mad_set_field(mad.data(), 0, IB_MAD_ATTRMOD_F, request.modifier);
-    if (request.mad_class == MadClass::gmp)
-        mad_set_field(mad.data(), static_cast<int>(data_offset), IB_PC_PORT_SELECT_F, request.port_select);
-    if (request.reset != 0)
-        mad_set_field(mad.data(), static_cast<int>(data_offset), IB_PC_COUNTER_SELECT_F, request.reset);
-    return mad;
-}
-
-std::uint32_t transaction_of(const Received &received) {
-    Mad header = received.mad;
-    return static_cast<std::uint32_t>(mad_get_field64(header.data(), 0, IB_MAD_TRID_F));
 }
 
 } // namespace
@@ -53,6 +42,8 @@ const char *words(Outcome outcome) noexcept {
         return "refused";
     case Outcome::malformed:
         return "answered with too few bytes";
+    case Outcome::misdirected:
+        return "redirected to where it cannot be followed";
     default:
         return "no answer";
     }
@@ -64,6 +55,8 @@ Absence absence_of(Outcome outcome) noexcept {
         return Absence::unsupported;
     case Outcome::malformed:
         return Absence::unparsable;
+    case Outcome::misdirected:
+        return Absence::denied;
     case Outcome::ok:
     case Outcome::timed_out:
         break;
@@ -76,8 +69,9 @@ EngineOptions engine_options(const Config::Mad &config) {
     options.window = config.window;
     options.smp_per_lid = config.smp_per_lid;
     options.gmp_per_lid = config.gmp_per_lid;
-    options.timeout = std::chrono::milliseconds(config.timeout_ms);
+    options.timeout = milliseconds(config.timeout_ms);
     options.retries = config.retries;
+    options.max_per_second = config.max_per_second;
     options.pkey_index = config.pkey_index;
     options.sl = config.sl == "auto" ? 0U : static_cast<unsigned>(std::stoul(config.sl));
     return options;
@@ -85,15 +79,15 @@ EngineOptions engine_options(const Config::Mad &config) {
 
 Engine::Engine(Transport &transport, EngineOptions options)
     : transport_(&transport), options_(options),
+      pace_(std::min({options.window, max_window, transport.max_outstanding()}), options.max_per_second),
       next_id_(static_cast<std::uint32_t>(transport.now().time_since_epoch().count())) {
-    options_.window = std::clamp(options_.window, 1U, max_window);
     options_.smp_per_lid = std::max(options_.smp_per_lid, 1U);
     options_.gmp_per_lid = std::max(options_.gmp_per_lid, 1U);
-    options_.timeout = std::max(options_.timeout, std::chrono::milliseconds(1));
-}
-
-unsigned Engine::limit(const Flow &flow) const {
-    return flow.mad_class == MadClass::smp ? options_.smp_per_lid : options_.gmp_per_lid;
+    options_.timeout = std::max(options_.timeout, milliseconds(1));
+    const unsigned most = std::clamp(transport.max_outstanding(), 1U, Transport::most_outstanding);
+    slots_.resize(most);
+    for (unsigned n = most; n > 0; --n)
+        free_slots_.push_back(n - 1);
 }
 
 bool Engine::given_up(MadClass mad_class, std::uint16_t lid) const {
@@ -101,222 +95,428 @@ bool Engine::given_up(MadClass mad_class, std::uint16_t lid) const {
     return found != flows_.end() && found->second.dead;
 }
 
-void Engine::list(Flow &flow) {
-    if (flow.listed || flow.queue.empty() || flow.outstanding >= limit(flow))
-        return;
-    flow.listed = true;
-    ready_.push_back(&flow);
+// --- queues
+
+Flow &Engine::flow_of(MadClass mad_class, std::uint16_t lid) {
+    Flow &flow = flows_[flow_key(mad_class, lid)];
+    flow.mad_class = mad_class;
+    flow.lid = lid;
+    return flow;
+}
+
+std::uint32_t Engine::new_job(const Request &request, Handler handler, bool counted) {
+    std::uint32_t job = 0;
+    if (free_jobs_.empty()) {
+        job = static_cast<std::uint32_t>(jobs_.size());
+        jobs_.emplace_back();
+    } else {
+        job = free_jobs_.back();
+        free_jobs_.pop_back();
+    }
+    jobs_[job] = {request, std::move(handler), Flow::none, 0, 0, counted};
+    if (counted)
+        ++open_;
+    return job;
+}
+
+void Engine::enqueue(Flow &flow, std::uint32_t job, bool front) {
+    jobs_[job].next = front ? flow.first : Flow::none;
+    if (flow.first == Flow::none)
+        flow.first = flow.last = job;
+    else if (front)
+        flow.first = job;
+    else
+        flow.last = jobs_[flow.last].next = job;
+    ++flow.queued;
+    update(flow);
+}
+
+std::uint32_t Engine::dequeue(Flow &flow) {
+    const std::uint32_t job = flow.first;
+    flow.first = jobs_[job].next;
+    if (flow.first == Flow::none)
+        flow.last = Flow::none;
+    --flow.queued;
+    flow.urgent = false;
+    return job;
+}
+
+unsigned Engine::limit(const Flow &flow) const noexcept {
+    if (!flow.proven || flow.mad_class == MadClass::sa)
+        return 1;
+    return flow.mad_class == MadClass::smp ? options_.smp_per_lid : options_.gmp_per_lid;
+}
+
+bool Engine::may_send(const Flow &flow) const noexcept {
+    return flow.queued > 0 && flow.outstanding < limit(flow) && !(sl_waits_ && flow.mad_class == MadClass::gmp);
 }
 
 void Engine::submit(const Request &request, Handler handler) {
-    Flow &flow = flows_[flow_key(request.mad_class, request.lid)];
-    flow.mad_class = request.mad_class;
-    ++open_;
-    Job job{request, std::move(handler), 0};
+    Flow &flow = flow_of(request.mad_class, request.lid);
+    const std::uint32_t job = new_job(request, std::move(handler), true);
     if (flow.dead) {
-        refused_.push_back(std::move(job));
+        refused_.push_back(job);
         return;
     }
-    flow.queue.push_back(std::move(job));
-    list(flow);
+    if (request.mad_class == MadClass::gmp && options_.ask_sl && !sl_asked_)
+        ask_sl(request.lid);
+    enqueue(flow, job, false);
 }
 
-void Engine::finish(Job &job, const Reply &reply) {
-    --open_;
-    const Handler handler = std::move(job.handler);
+void Engine::finish(std::uint32_t job, const Reply &reply) {
+    const Handler handler = std::move(jobs_[job].handler);
+    jobs_[job].handler = nullptr;
+    if (jobs_[job].counted)
+        --open_;
+    free_jobs_.push_back(job);
     if (handler)
         handler(reply);
 }
 
 void Engine::refuse_queued() {
     while (!refused_.empty()) {
-        Job job = std::move(refused_.front());
+        const std::uint32_t job = refused_.front();
         refused_.pop_front();
         finish(job, Reply{});
     }
 }
 
-void Engine::pump() {
-    while (!full_ && !failure_ && outstanding_.size() < options_.window && !ready_.empty()) {
-        Flow &flow = *ready_.front();
-        ready_.pop_front();
-        flow.listed = false;
-        if (flow.queue.empty() || flow.outstanding >= limit(flow))
-            continue;
-        if (send_one(flow))
-            list(flow);
-    }
+// --- sending
+
+void Engine::pump(TimePoint now) {
+    while (!full_ && !failure_ && !ready_.empty() && holding_ < pace_.window() && !free_slots_.empty() &&
+           pace_.ready(now))
+        send_best(now);
 }
 
-bool Engine::send_one(Flow &flow) {
-    Job job = std::move(flow.queue.front());
-    flow.queue.pop_front();
-    do
-        ++next_id_;
-    while (next_id_ == 0 || outstanding_.contains(next_id_));
+Address Engine::address_of(const Flow &flow) const {
+    if (flow.redirected)
+        return *flow.redirected;
     Address to;
-    to.mad_class = job.request.mad_class;
-    to.lid = job.request.lid;
+    to.mad_class = flow.mad_class;
+    to.lid = flow.lid;
     to.pkey_index = options_.pkey_index;
-    if (to.mad_class == MadClass::gmp) {
+    if (flow.mad_class != MadClass::smp) { // SMPs have no SL: they are alone on VL15
         to.qp = 1;
         to.qkey = IB_DEFAULT_QP1_QKEY;
-        to.sl = options_.sl; // SMPs have none: they are alone on VL15
+        to.sl = flow.mad_class == MadClass::sa ? options_.ask_sl->sm_sl : options_.sl;
     }
-    const Status sent = transport_->send(to, build(job.request, next_id_), options_.timeout);
-    if (!sent && sent.error().code == Errc::unavailable && !outstanding_.empty()) {
+    return to;
+}
+
+void Engine::send_best(TimePoint now) {
+    Flow &flow = ready_.best();
+    const std::uint32_t job = dequeue(flow);
+    const std::uint32_t number = free_slots_.back();
+    next_id_ += 1U << slot_bits;
+    std::uint32_t id = (next_id_ & ~slot_mask) | number;
+    if (id == 0)
+        id = (next_id_ += 1U << slot_bits) | number;
+    const Request &request = jobs_[job].request;
+    const Mad mad = request.mad_class == MadClass::sa
+                        ? wire::build_path_query(options_.ask_sl->own_lid, static_cast<std::uint16_t>(request.modifier), id)
+                        : wire::build(request, id, options_.m_key);
+    const Status sent = transport_->send(address_of(flow), mad, options_.timeout);
+    if (!sent && sent.error().code == Errc::unavailable && outstanding_ > 0) {
         full_ = true;
-        flow.queue.push_front(std::move(job));
-        list(flow);
-        return false;
+        enqueue(flow, job, true);
+        return;
     }
-    ++job.tries;
+    ++jobs_[job].tries;
     if (!sent) {
         ++stats_.timed_out;
-        lost(flow, std::move(job));
-        return true;
+        flow.proven = false;
+        update(flow);
+        lost(flow, job);
+        return;
     }
-    ++stats_.sent;
+    free_slots_.pop_back();
+    slots_[number] = {id, job, &flow, now, true};
+    unreleased_.push_back({now, id});
+    unexpired_.push_back({now, id});
+    ++outstanding_;
+    ++holding_;
     ++flow.outstanding;
-    outstanding_.emplace(next_id_, Outstanding{&flow, std::move(job)});
-    timers_.emplace_back(transport_->now() + options_.timeout + timer_grace, next_id_);
-    stats_.most_outstanding = std::max(stats_.most_outstanding, static_cast<unsigned>(outstanding_.size()));
-    return true;
+    update(flow);
+    pace_.sent(now);
+    ++stats_.sent;
+    stats_.most_outstanding = std::max(stats_.most_outstanding, outstanding_);
 }
 
-void Engine::lost(Flow &flow, Job job) {
-    const unsigned tries = job.request.probe ? 1 : options_.retries + 1;
-    if (!flow.dead && job.tries < tries) {
-        flow.queue.push_front(std::move(job));
-        list(flow);
-        return;
-    }
-    if (!job.request.probe && !flow.dead) {
-        flow.dead = true;
-        std::move(flow.queue.begin(), flow.queue.end(), std::back_inserter(refused_));
-        flow.queue.clear();
-    }
-    finish(job, Reply{});
+// --- answers
+
+Engine::Slot *Engine::slot_of(std::uint32_t id) {
+    const std::uint32_t number = id & slot_mask;
+    return id != 0 && number < slots_.size() && slots_[number].id == id ? &slots_[number] : nullptr;
 }
 
-void Engine::take(const Received &received) {
+std::uint32_t Engine::free_slot(Slot &slot) {
+    free_slots_.push_back(slot.id & slot_mask);
+    slot.id = 0;
+    --outstanding_;
+    if (slot.holds_window)
+        --holding_;
+    --slot.flow->outstanding;
+    return slot.job;
+}
+
+void Engine::round_trip(nanoseconds took) {
+    smoothed_ = smoothed_.count() == 0 ? took : smoothed_ + (took - smoothed_) / 8;
+    smoothed_ = std::max(smoothed_, nanoseconds(1));
+}
+
+nanoseconds Engine::patience() const {
+    if (smoothed_.count() == 0)
+        return std::min<nanoseconds>(first_patience, options_.timeout / 4);
+    return std::max<nanoseconds>(least_patience, smoothed_ * patience_round_trips);
+}
+
+void Engine::take(const Received &received, TimePoint now) {
     full_ = false;
-    const auto at = received.length >= header_size ? outstanding_.find(transaction_of(received)) : outstanding_.end();
-    if (at == outstanding_.end()) {
+    Slot *const slot = received.length >= wire::header_size ? slot_of(wire::transaction_of(received.mad)) : nullptr;
+    if (!slot)
         ++stats_.ignored;
-        return;
-    }
-    if (received.kind == Received::Kind::reply) {
-        reply_to(at, received);
-        return;
-    }
-    Outstanding gone = std::move(at->second);
-    outstanding_.erase(at);
-    --gone.flow->outstanding;
-    ++stats_.timed_out;
-    list(*gone.flow);
-    lost(*gone.flow, std::move(gone.job));
+    else if (received.kind == Received::Kind::reply)
+        reply_to(*slot, received, now);
+    else
+        lose(*slot, now);
 }
 
-void Engine::reply_to(std::unordered_map<std::uint32_t, Outstanding>::iterator at, const Received &received) {
-    Mad mad = received.mad;
-    const Request &request = at->second.job.request;
-    if (mad_get_field(mad.data(), 0, IB_MAD_RESPONSE_F) == 0 ||
-        mad_get_field(mad.data(), 0, IB_MAD_MGMTCLASS_F) !=
-            static_cast<std::uint32_t>(class_number(request.mad_class)) ||
-        mad_get_field(mad.data(), 0, IB_MAD_ATTRID_F) != request.attribute) {
+void Engine::reply_to(Slot &slot, const Received &received, TimePoint now) {
+    const Request request = jobs_[slot.job].request;
+    if (!wire::answers(received.mad, request)) {
         ++stats_.ignored; // somebody else's transaction with our number
         return;
     }
-    Outstanding done = std::move(at->second);
-    outstanding_.erase(at);
-    --done.flow->outstanding;
-    list(*done.flow);
+    Flow &flow = *slot.flow;
+    round_trip(now - slot.sent);
+    const std::uint32_t job = free_slot(slot);
+    flow.answered = flow.proven = true;
+    pace_.answered();
 
     Reply reply;
-    reply.status = static_cast<std::uint16_t>(mad_get_field(mad.data(), 0, IB_MAD_STATUS_F));
-    if ((reply.status & IB_MAD_STS_BUSY) != 0 && !done.job.request.probe) {
+    reply.status = wire::status_of(received.mad);
+    if ((reply.status & wire::status_busy) != 0 && !request.probe) {
         ++stats_.timed_out;
-        if (done.job.tries <= options_.retries)
-            lost(*done.flow, std::move(done.job));
+        update(flow);
+        if (jobs_[job].tries <= options_.retries)
+            lost(flow, job);
         else
-            finish(done.job, Reply{}); // busy is alive
+            finish(job, Reply{}); // busy is alive
         return;
     }
     ++stats_.answered;
-    const std::size_t end = done.job.request.mad_class == MadClass::smp ? data_offset + smp_data_size : mad_size;
+    update(flow);
+    if ((reply.status & wire::status_redirect) != 0 && request.mad_class == MadClass::gmp) {
+        redirect(flow, job, received);
+        return;
+    }
+    const std::size_t begin = wire::data_begin(request.mad_class), end = wire::data_end(request.mad_class);
     if (reply.status != 0) {
         reply.outcome = Outcome::unsupported;
     } else if (received.length < end) {
         reply.outcome = Outcome::malformed;
     } else {
         reply.outcome = Outcome::ok;
-        reply.data = std::span<const std::uint8_t>(mad).subspan(data_offset, end - data_offset);
+        reply.data = std::span<const std::uint8_t>(received.mad).subspan(begin, end - begin);
     }
-    finish(done.job, reply);
+    finish(job, reply);
+}
+
+void Engine::redirect(Flow &flow, std::uint32_t job, const Received &received) {
+    const auto to = wire::redirection_of(received.mad, received.length);
+    if (!to || jobs_[job].hops >= most_hops) {
+        finish(job, {Outcome::misdirected, wire::status_of(received.mad), {}});
+        return;
+    }
+    ++stats_.redirected;
+    ++jobs_[job].hops;
+    jobs_[job].tries = 0;
+    // A P_Key that is not in our table cannot be used: the agent may answer under the one we have.
+    flow.redirected = Address{MadClass::gmp,
+                              to->lid,
+                              to->qp,
+                              to->qkey,
+                              transport_->index_of_pkey(to->pkey).value_or(options_.pkey_index),
+                              to->sl};
+    enqueue(flow, job, true);
+}
+
+// --- silence
+
+void Engine::lose(Slot &slot, TimePoint now) {
+    Flow &flow = *slot.flow;
+    const TimePoint sent = slot.sent;
+    const std::uint32_t job = free_slot(slot);
+    ++stats_.timed_out;
+    if (!jobs_[job].request.probe) {
+        flow.proven = false;
+        // A LID that never answered is dead; one that did may be overloaded.
+        if (flow.answered && pace_.suffered(sent, now))
+            ++stats_.slowed;
+    }
+    update(flow);
+    lost(flow, job);
+}
+
+void Engine::lost(Flow &flow, std::uint32_t job) {
+    const unsigned tries = jobs_[job].request.probe ? 1 : options_.retries + 1;
+    if (!flow.dead && jobs_[job].tries < tries) {
+        enqueue(flow, job, true);
+        return;
+    }
+    if (!jobs_[job].request.probe && !flow.dead) {
+        flow.dead = true;
+        while (flow.queued > 0)
+            refused_.push_back(dequeue(flow));
+        update(flow);
+    }
+    finish(job, Reply{});
+}
+
+void Engine::release_window(TimePoint now) {
+    const nanoseconds limit_age = patience();
+    for (; !unreleased_.empty() && unreleased_.front().sent + limit_age <= now; unreleased_.pop_front())
+        if (Slot *const slot = slot_of(unreleased_.front().id)) {
+            slot->holds_window = false;
+            --holding_;
+        }
 }
 
 void Engine::expire(TimePoint now) {
-    while (!timers_.empty() && timers_.front().first <= now) {
-        const auto at = outstanding_.find(timers_.front().second);
-        timers_.pop_front();
-        if (at == outstanding_.end())
-            continue; // answered
-        Outstanding gone = std::move(at->second);
-        outstanding_.erase(at);
-        --gone.flow->outstanding;
-        ++stats_.timed_out;
-        full_ = false;
-        list(*gone.flow);
-        lost(*gone.flow, std::move(gone.job));
+    while (!unexpired_.empty()) {
+        Slot *const slot = slot_of(unexpired_.front().id);
+        if (slot && unexpired_.front().sent + options_.timeout + timer_grace > now)
+            return;
+        unexpired_.pop_front();
+        if (slot) {
+            full_ = false;
+            lose(*slot, now);
+        }
     }
 }
 
 void Engine::abandon() {
     while (open_ > 0) {
         refuse_queued();
-        std::deque<Job> jobs;
-        for (auto &[id, entry] : outstanding_) {
-            --entry.flow->outstanding;
-            jobs.push_back(std::move(entry.job));
-        }
-        outstanding_.clear();
-        timers_.clear();
+        std::vector<std::uint32_t> jobs;
+        for (Slot &slot : slots_)
+            if (slot.id != 0)
+                jobs.push_back(free_slot(slot));
+        unreleased_.clear();
+        unexpired_.clear();
+        for (auto &[key, flow] : flows_)
+            while (flow.queued > 0)
+                jobs.push_back(dequeue(flow));
         ready_.clear();
-        for (auto &[key, flow] : flows_) {
-            flow.listed = false;
-            std::move(flow.queue.begin(), flow.queue.end(), std::back_inserter(jobs));
-            flow.queue.clear();
-        }
-        for (Job &job : jobs)
+        for (const std::uint32_t job : jobs)
             finish(job, Reply{});
     }
 }
 
+// --- service level, watch, overload
+
+void Engine::ask_sl(std::uint16_t to_lid) {
+    sl_asked_ = true;
+    if (options_.ask_sl->sm_lid == 0) {
+        sl_problem_ = fmt::format("service level: this port knows no subnet manager to ask; SL {} was used", options_.sl);
+        return;
+    }
+    sl_waits_ = true;
+    const Request query{
+        .mad_class = MadClass::sa, .lid = options_.ask_sl->sm_lid, .attribute = wire::path_record, .modifier = to_lid, .probe = true};
+    Flow &flow = flow_of(MadClass::sa, query.lid);
+    flow.urgent = true; // all GMPs wait for it
+    enqueue(flow, new_job(query, [this](const Reply &reply) { sl_answered(reply); }, false), true);
+}
+
+void Engine::sl_answered(const Reply &reply) {
+    sl_waits_ = false;
+    if (reply.outcome == Outcome::ok)
+        options_.sl = wire::path_sl(reply.data.data());
+    else
+        sl_problem_ = fmt::format("service level: subnet administration at LID {}: {}; SL {} was used (mad.sl sets one)",
+                                  options_.ask_sl->sm_lid, words(reply.outcome), options_.sl);
+    for (auto &[key, flow] : flows_)
+        if (flow.mad_class == MadClass::gmp)
+            update(flow);
+}
+
+void Engine::slow_down() {
+    const TimePoint now = transport_->now();
+    if (pace_.suffered(now, now))
+        ++stats_.slowed;
+}
+
+void Engine::watch(const Request &request, milliseconds every, Handler handler) {
+    watch_ = Watch{request, std::max(every, milliseconds(1)), std::move(handler), {}, false};
+    watch_->request.probe = true;
+}
+
+void Engine::ask_watch(TimePoint now) {
+    if (!watch_ || watch_->open || now < watch_->next)
+        return;
+    watch_->next = now + watch_->every;
+    Flow &flow = flow_of(watch_->request.mad_class, watch_->request.lid);
+    if (flow.dead)
+        return;
+    watch_->open = true;
+    flow.urgent = true; // the longer the queues, the more it matters
+    const auto told = [this](const Reply &reply) {
+        watch_->open = false;
+        if (watch_->handler)
+            watch_->handler(reply);
+    };
+    enqueue(flow, new_job(watch_->request, told, false), true);
+}
+
+// --- the loop
+
+milliseconds Engine::how_long(TimePoint now, TimePoint end) {
+    TimePoint next = end;
+    while (!unexpired_.empty() && !slot_of(unexpired_.front().id))
+        unexpired_.pop_front();
+    if (!unexpired_.empty())
+        next = std::min(next, unexpired_.front().sent + options_.timeout + timer_grace);
+    if (watch_ && !watch_->open)
+        next = std::min(next, watch_->next);
+    if (!ready_.empty() && !full_ && !free_slots_.empty()) {
+        while (!unreleased_.empty() && !slot_of(unreleased_.front().id))
+            unreleased_.pop_front();
+        if (holding_ >= pace_.window() && !unreleased_.empty())
+            next = std::min(next, unreleased_.front().sent + patience());
+        else if (holding_ < pace_.window() && !pace_.ready(now))
+            next = std::min(next, pace_.next());
+    }
+    return std::max(milliseconds(1), std::chrono::ceil<milliseconds>(next - now));
+}
+
 void Engine::run(Deadline deadline) {
-    using std::chrono::milliseconds;
-    const TimePoint end = transport_->now() + std::min<milliseconds>(deadline.left(), longest_run);
+    TimePoint now = transport_->now();
+    const TimePoint end = now + std::min<milliseconds>(deadline.left(), longest_run);
     full_ = false;
+    if (watch_)
+        watch_->next = now + watch_->every;
     while (open_ > 0) {
         refuse_queued();
-        const TimePoint now = transport_->now();
         if (failure_ || now >= end) {
             abandon();
             return;
         }
-        pump();
-        if (outstanding_.empty())
-            continue;
-        while (!outstanding_.contains(timers_.front().second))
-            timers_.pop_front();
-        const TimePoint next = std::min(end, timers_.front().first);
-        const Result<Received> received =
-            transport_->receive(std::max(milliseconds(1), std::chrono::ceil<milliseconds>(next - now)));
-        if (!received)
-            failure_ = received.error();
-        else if (received->kind != Received::Kind::nothing)
-            take(*received);
-        expire(transport_->now());
+        ask_watch(now);
+        release_window(now);
+        pump(now);
+        if (outstanding_ > 0 || !pace_.ready(now)) {
+            const Result<Received> received = transport_->receive(how_long(now, end));
+            now = transport_->now();
+            if (!received)
+                failure_ = received.error();
+            else if (received->kind != Received::Kind::nothing)
+                take(*received, now);
+        } else {
+            now = transport_->now();
+        }
+        expire(now);
     }
 }
 

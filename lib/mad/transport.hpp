@@ -9,7 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace fabric_check::mad {
 
@@ -17,8 +19,8 @@ namespace fabric_check::mad {
 inline constexpr std::size_t mad_size = 256;
 using Mad = std::array<std::uint8_t, mad_size>;
 
-/// Which agent of a port answers: the SMA on QP0 (LID-routed SMPs) or the PMA on QP1.
-enum class MadClass : std::uint8_t { smp, gmp };
+/// Which agent of a port answers: the SMA on QP0 (LID-routed SMPs), the PMA on QP1, or subnet administration on QP1.
+enum class MadClass : std::uint8_t { smp, gmp, sa };
 
 /// Where a MAD goes.
 struct Address {
@@ -50,12 +52,28 @@ public:
     /// `timeout`: after this the layer below may report Kind::timed_out; it never repeats by itself.
     /// Errc::unavailable: not now, once something was received there may be room.
     virtual Status send(const Address &to, const Mad &mad, std::chrono::milliseconds timeout) = 0;
-    /// Waits at most `wait` (at least a millisecond). An error means that the device is gone.
+    /// What has come already, else what comes within `wait`. An error means that the device is gone.
     virtual Result<Received> receive(std::chrono::milliseconds wait) = 0;
     virtual Clock::time_point now() const { return Clock::now(); }
+    /// How many MADs without an answer the layer below bears, those given up waiting for included.
+    virtual unsigned max_outstanding() const { return most_outstanding; }
+    /// Where this P_Key (membership bit included) stands in the local port's table; nothing: not in it.
+    virtual std::optional<unsigned> index_of_pkey(std::uint16_t) const { return std::nullopt; }
+
+    static constexpr unsigned most_outstanding = 1024;
 };
 
-/// The real thing: one umad descriptor with an agent each for class 0x01 (SMPs by LID) and 0x04 (PMA).
+/// What is known here of the port that MADs leave through.
+struct LocalPort {
+    std::uint16_t lid = 0;
+    std::uint16_t sm_lid = 0; ///< 0: no subnet manager has been here
+    std::uint8_t sm_sl = 0;   ///< to reach it
+    std::uint64_t guid = 0;
+    std::vector<std::uint16_t> pkeys; ///< the P_Key table
+};
+
+/// The real thing: an agent each for class 0x01 (SMPs by LID), 0x04 (PMA) and 0x03 (SA). All on one umad descriptor, but
+/// for planarized ports, whose SMI and GSI are devices of their own; those rdma-core must know (since 56).
 class UmadTransport final : public Transport {
 public:
     /// `device` empty and `port` 0: libibumad's choice, the first active InfiniBand port.
@@ -67,16 +85,27 @@ public:
 
     Status send(const Address &to, const Mad &mad, std::chrono::milliseconds timeout) override;
     Result<Received> receive(std::chrono::milliseconds wait) override;
+    /// 128 over umad2sim, which deadlocks above about 320.
+    unsigned max_outstanding() const override { return max_outstanding_; }
+    std::optional<unsigned> index_of_pkey(std::uint16_t pkey) const override;
+    /// Of the port that GMPs leave through.
+    const LocalPort &local() const noexcept { return local_; }
 
 private:
     struct Free {
         void operator()(void *buffer) const;
     };
-    UmadTransport(int port_id, int smp_agent, int gmp_agent, void *out, void *in);
+    UmadTransport() = default;
+    Status open_ports(const std::string &device, unsigned port);
+    Status register_agents(const std::string &name);
+    bool split() const noexcept { return smi_port_ != gsi_port_; }
+    int try_receive(int port_id, int wait_ms, int &length);
 
-    int port_id_;
-    int smp_agent_;
-    int gmp_agent_;
+    int smi_port_ = -1, gsi_port_ = -1; ///< libibumad's; the same unless planarized
+    int agents_[3] = {-1, -1, -1};      ///< by MadClass
+    bool gsi_first_ = false;            ///< of two descriptors, the one to look at first
+    unsigned max_outstanding_ = most_outstanding;
+    LocalPort local_;
     std::unique_ptr<void, Free> out_, in_; ///< umad header and one MAD each
 };
 

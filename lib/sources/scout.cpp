@@ -3,6 +3,7 @@
 
 #include "fabric/discover.hpp"
 #include "fabric/live_lfts.hpp"
+#include "fabric/own_switch.hpp"
 #include "mad/engine.hpp"
 #include "mad/port_reader.hpp"
 
@@ -39,13 +40,18 @@ public:
         out_.hosts = match_hosts(map_, request_, out_.problems);
         const fabric::Query query = query_from(map_, out_.hosts, config_);
 
+        fabric::watch_own_switch(engine_, map_);
         // The facing ports are known without any table; they are read while the routes are followed.
         for (const auto *side : {&query.job, &query.services})
             for (const fabric::Endpoint &host : *side)
                 read_facing(host);
         // A switch that is silent must not keep the others from being read: the walk has part of the time only.
         const auto share = request_.deadline.left() / 5 * 3;
-        auto live = fabric::read_live_lfts(engine_, map_, destinations(query), Deadline::after(share));
+        auto live = fabric::read_live_lfts(engine_, map_, destinations(query), Deadline::after(share),
+                                           [this](std::uint32_t node) {
+                                               if (const auto lid = map_.nodes()[node].lid; lid != 0)
+                                                   reader_.prepare(lid);
+                                           });
         out_.lfts = std::move(live.blocks);
         std::move(live.problems.begin(), live.problems.end(), std::back_inserter(out_.problems));
 
@@ -62,6 +68,8 @@ public:
             out_.problems.push_back(
                 {where.first, "", fmt::format("PortInfo of port {}: {}", fmt::join(numbers, ", "), where.second)});
         out_.adaptive_routing = fabric::adaptive_routing_of(config_, detected);
+        if (engine_.sl_problem())
+            out_.problems.push_back({request_.node, "", *engine_.sl_problem()});
         if (engine_.failure())
             out_.problems.push_back({request_.node, "", engine_.failure()->message});
         std::sort(out_.ports.begin(), out_.ports.end(), [](const SwitchPort &a, const SwitchPort &b) {

@@ -40,6 +40,8 @@ public:
     unsigned room = 1000000; ///< sends refused as "not now" above this many outstanding
     std::optional<Error> broken;
     unsigned receives = 0;
+    unsigned cap = Transport::most_outstanding; ///< max_outstanding()
+    std::map<std::uint16_t, unsigned> pkeys;    ///< index_of_pkey()
 
     Status send(const Address &to, const Mad &mad, std::chrono::milliseconds) override {
         if (open_.size() >= room)
@@ -82,6 +84,12 @@ public:
     }
 
     Clock::time_point now() const override { return now_; }
+    unsigned max_outstanding() const override { return cap; }
+    std::optional<unsigned> index_of_pkey(std::uint16_t pkey) const override {
+        const auto at = pkeys.find(pkey);
+        return at == pkeys.end() ? std::nullopt : std::optional(at->second);
+    }
+    unsigned outstanding() const { return static_cast<unsigned>(open_.size()); }
     std::chrono::milliseconds elapsed() const {
         return std::chrono::duration_cast<std::chrono::milliseconds>(now_ - start_);
     }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "mad/transport.hpp"
+
+namespace fabric_check::mad {
+
+/// How much may be asked at once, and how fast. Signs of overload halve the window; replies win it back by one MAD per
+/// window's worth of them. A ceiling holds for any second.
+class Pace {
+public:
+    using TimePoint = Transport::Clock::time_point;
+    /// `window`: outstanding MADs, at least 1. `max_per_second`: 0, none.
+    Pace(unsigned window, unsigned max_per_second);
+
+    unsigned window() const noexcept { return static_cast<unsigned>(window_); }
+    /// Does the ceiling allow a MAD now?
+    bool ready(TimePoint now) const noexcept { return interval_.count() == 0 || allowed_ - tolerance_ <= now; }
+    TimePoint next() const noexcept { return allowed_ - tolerance_; } ///< when it will, where ready() says no
+    void sent(TimePoint now);
+    void answered();
+    /// A MAD sent at `sent` suffered. Of those that were on their way together only the first counts. True: it did.
+    bool suffered(TimePoint sent, TimePoint now);
+
+private:
+    using Nanoseconds = std::chrono::nanoseconds;
+    double window_, full_, least_;
+    Nanoseconds interval_{0};  ///< between MADs at the ceiling; 0: no ceiling
+    Nanoseconds tolerance_{0}; ///< how far ahead of that pace a burst may run
+    TimePoint allowed_{};      ///< when the next MAD were due at an even pace
+    TimePoint slowed_{};
+    bool ever_slowed_ = false;
+};
+
+} // namespace fabric_check::mad
