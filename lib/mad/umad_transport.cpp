@@ -136,12 +136,13 @@ Result<std::unique_ptr<UmadTransport>> UmadTransport::open(const std::string &de
     if (auto present = umad_present(device, port); !present)
         return present.error();
     std::unique_ptr<UmadTransport> transport(new UmadTransport);
+    if (auto opened = transport->open_ports(device, port); !opened)
+        return opened.error();
+    // Only now: opening the first port may make umad_size() larger (a kernel that takes a P_Key index).
     transport->out_.reset(std::calloc(1, umad_size() + mad_size));
     transport->in_.reset(std::calloc(1, umad_size() + mad_size));
     if (!transport->out_ || !transport->in_)
         return Error{Errc::unavailable, port_name(device, port) + ": out of memory"};
-    if (auto opened = transport->open_ports(device, port); !opened)
-        return opened.error();
     if (over_umad2sim())
         transport->max_outstanding_ = most_over_umad2sim;
     return transport;
