@@ -7,5 +7,5 @@ int main(int argc, char **argv) {
                                                          "job that ended and starts\nfabric-check-finisher.")) {
         return 0;
     }
-    return fabric_check::controller_hook_main();
+    return fabric_check::controller_hook_main(fabric_check::Phase::end, argc, argv);
 }

@@ -7,5 +7,5 @@ int main(int argc, char **argv) {
                                                          "after a job.")) {
         return 0;
     }
-    return fabric_check::node_hook_main(fabric_check::Phase::end);
+    return fabric_check::node_hook_main(fabric_check::Phase::end, argc, argv);
 }

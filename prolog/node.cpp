@@ -7,5 +7,5 @@ int main(int argc, char **argv) {
                                                          "before a job.")) {
         return 0;
     }
-    return fabric_check::node_hook_main(fabric_check::Phase::start);
+    return fabric_check::node_hook_main(fabric_check::Phase::start, argc, argv);
 }

@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <climits>
+#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
@@ -69,31 +71,42 @@ void to_file(const std::string &path, const std::string &line) {
 }
 
 /// syslog(3) blocks while the daemon does not read; a hook cannot wait for that.
-void to_syslog(const Log::Target &target, Log::Level level, const std::string &message) {
+void send_to_syslog(std::string_view socket, std::string_view text) noexcept {
     sockaddr_un address{};
-    if (target.syslog_socket.size() >= sizeof address.sun_path) {
+    if (socket.size() >= sizeof address.sun_path) {
         return;
     }
     address.sun_family = AF_UNIX;
-    std::memcpy(address.sun_path, target.syslog_socket.c_str(), target.syslog_socket.size() + 1);
+    std::memcpy(address.sun_path, socket.data(), socket.size());
     const int fd = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) {
         return;
     }
+    (void)::sendto(fd, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
+                   reinterpret_cast<const sockaddr *>(&address), sizeof address);
+    ::close(fd);
+}
+
+void to_syslog(const Log::Target &target, Log::Level level, const std::string &message) {
     const std::time_t now = std::time(nullptr);
     std::tm parts{};
     char stamp[32] = "";
     if (localtime_r(&now, &parts) != nullptr) {
         std::strftime(stamp, sizeof stamp, "%b %e %H:%M:%S", &parts);
     }
-    const std::string text =
-        fmt::format("<{}>{} {}[{}]: {}", LOG_DAEMON | priority_of(level), stamp, target.ident, ::getpid(), message);
-    (void)::sendto(fd, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
-                   reinterpret_cast<const sockaddr *>(&address), sizeof address);
-    ::close(fd);
+    send_to_syslog(target.syslog_socket, fmt::format("<{}>{} {}[{}]: {}", LOG_DAEMON | priority_of(level), stamp,
+                                                     target.ident, ::getpid(), message));
 }
 
 } // namespace
+
+void syslog_without_memory(const char *ident, const char *text) noexcept {
+    char line[1024];
+    const int length = std::snprintf(line, sizeof line, "<%d>%s[%d]: %s", LOG_DAEMON | LOG_ERR, ident, ::getpid(), text);
+    const auto size = std::min(static_cast<std::size_t>(std::max(length, 0)), sizeof line - 1);
+    std::replace_if(line, line + size, [](char c) { return c < ' ' || c > '~'; }, '?');
+    send_to_syslog("/dev/log", {line, size});
+}
 
 Log::Log(Target target) : target_(std::move(target)) {}
 

@@ -30,4 +30,8 @@ private:
     Target target_;
 };
 
+/// One error to syslog when nothing else can be relied upon any more: allocates nothing, waits for nothing. Bytes that are no
+/// printable ASCII become '?'.
+void syslog_without_memory(const char *ident, const char *text) noexcept;
+
 } // namespace fabric_check

@@ -62,32 +62,6 @@ struct Pipe {
     }
 };
 
-void null_standard_streams() noexcept {
-    const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int fd = 0; fd <= 2; ++fd) {
-        if (null >= 0) {
-            ::dup2(null, fd);
-        } else {
-            ::close(fd);
-        }
-    }
-    if (null > 2) {
-        ::close(null);
-    }
-}
-
-void default_signals() noexcept {
-    struct sigaction wanted {};
-    wanted.sa_handler = SIG_DFL;
-    sigemptyset(&wanted.sa_mask);
-    for (int signal = 1; signal < NSIG; ++signal) {
-        ::sigaction(signal, &wanted, nullptr);
-    }
-    sigset_t none;
-    sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
-}
-
 void sleep_for(milliseconds duration) noexcept {
     const timespec time{duration.count() / 1000, static_cast<long>(duration.count() % 1000) * 1'000'000};
     ::nanosleep(&time, nullptr);
@@ -184,6 +158,32 @@ std::vector<char *> pointers_to(std::vector<std::string> &texts) {
 }
 
 } // namespace
+
+void null_standard_streams() noexcept {
+    const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; fd <= 2; ++fd) {
+        if (null >= 0) {
+            ::dup2(null, fd);
+        } else {
+            ::close(fd);
+        }
+    }
+    if (null > 2) {
+        ::close(null);
+    }
+}
+
+void default_signals() noexcept {
+    struct sigaction wanted {};
+    wanted.sa_handler = SIG_DFL;
+    sigemptyset(&wanted.sa_mask);
+    for (int signal = 1; signal < NSIG; ++signal) {
+        ::sigaction(signal, &wanted, nullptr);
+    }
+    sigset_t none;
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
 
 Result<int> run_within(milliseconds budget, const std::function<int()> &work) {
     const Deadline deadline = Deadline::after(budget);

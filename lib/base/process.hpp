@@ -19,4 +19,9 @@ Result<int> run_within(std::chrono::milliseconds budget, const std::function<int
 /// signals at their defaults, working directory kept. `environment` adds to the caller's. Returns when it was started.
 Status start_detached(const std::vector<std::string> &command, const std::vector<std::string> &environment = {});
 
+/// For a child between fork and exec, or what it does instead: standard streams on /dev/null; every signal at its default,
+/// none blocked. Async-signal-safe.
+void null_standard_streams() noexcept;
+void default_signals() noexcept;
+
 } // namespace fabric_check

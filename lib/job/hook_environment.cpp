@@ -69,12 +69,13 @@ Result<NodeHookEnvironment> node_hook_environment(const Environment &environment
         return odd("SLURMD_NODENAME", hook.node, "a node name");
     hook.mode = wished_mode(environment, fallback, hook.remarks);
 
-    const auto list = node_list(environment);
-    auto nodes = expand_hostlist(list);
+    hook.node_list = node_list(environment);
+    auto nodes = expand_hostlist(hook.node_list);
     if (!nodes || nodes->empty()) {
         hook.remarks.push_back("SLURM_JOB_NODELIST: " + (nodes ? std::string("not set") : nodes.error().message) +
                                "; this node alone is read");
         nodes = std::vector<std::string>{hook.node};
+        hook.node_list = hook.node;
     }
     hook.nodes = std::move(*nodes);
     const auto found = std::find(hook.nodes.begin(), hook.nodes.end(), hook.node);
@@ -82,6 +83,11 @@ Result<NodeHookEnvironment> node_hook_environment(const Environment &environment
     if (found == hook.nodes.end())
         hook.remarks.push_back("SLURM_JOB_NODELIST does not name this node; no scout here");
     return hook;
+}
+
+std::string hook_prefix(Phase phase, const NodeHookEnvironment &environment) {
+    return std::string(phase == Phase::start ? "prolog" : "epilog") + ": job " + std::to_string(environment.job_id) + " " +
+           environment.node + ": ";
 }
 
 Result<ControllerHookEnvironment> controller_hook_environment(const Environment &environment, Mode fallback) {

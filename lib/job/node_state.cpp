@@ -2,6 +2,7 @@
 #include "job/node_state.hpp"
 
 #include "base/text.hpp"
+#include "record/codec.hpp"
 #include "record/intervals_codec.hpp"
 #include "record/record_name.hpp"
 
@@ -19,6 +20,7 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t state_limit = 16UL * 1024 * 1024;
 constexpr std::chrono::milliseconds lock_pause{2};
+constexpr const char *start_file = "/start.json", *state_file = "/state.json";
 
 NodeState decode(const JsonReader &reader) {
     NodeState state;
@@ -35,6 +37,23 @@ NodeState decode(const JsonReader &reader) {
     const bool none = state.intervals.empty() && state.last_ns == state.start_ns;
     if (!none && !spans(state.intervals, state.start_ns, state.last_ns))
         refuse("intervals", "do not lead from start_ns to last_ns");
+    return state;
+}
+
+/// What a job's START record says of it.
+Result<NodeState> state_of_start(const std::string &text) {
+    const auto record = decode_record(text);
+    if (!record)
+        return record.error();
+    const auto *snapshot = std::get_if<NodeSnapshot>(&record->snapshot);
+    if (snapshot == nullptr || record->phase != Phase::start)
+        return Error{Errc::malformed, "not a node's START record"};
+    NodeState state;
+    state.job_id = record->job_id;
+    state.node = record->node;
+    state.boot_id = snapshot->boot_id;
+    state.start_ns = state.last_ns = snapshot->time_ns;
+    state.bases = bases_of(*snapshot);
     return state;
 }
 
@@ -100,12 +119,36 @@ Result<std::vector<NodeJob>> NodeStateStore::list() const {
     return jobs;
 }
 
+Status NodeStateStore::make_directory(const NodeJob &job) const {
+    const auto path = directory(job);
+    if (mkdir(path.c_str(), 0700) == 0)
+        return {};
+    if (errno != EEXIST)
+        return errno_error(path, errno);
+    if (auto removed = remove(job); !removed)
+        return removed;
+    return mkdir(path.c_str(), 0700) == 0 ? Status() : Status(errno_error(path, errno));
+}
+
+Status NodeStateStore::begin(const NodeJob &job, const std::string &start_record) const {
+    if (auto made = make_directory(job); !made)
+        return made;
+    return write_file_atomic(directory(job) + start_file, start_record, 0600);
+}
+
+bool NodeStateStore::moved_on(const NodeJob &job) const { return access((directory(job) + state_file).c_str(), F_OK) == 0; }
+
 Result<NodeState> NodeStateStore::load(const NodeJob &job) const {
-    const auto path = directory(job) + "/state.json";
-    const auto text = read_file(path, state_limit, true);
+    auto path = directory(job) + state_file;
+    auto text = read_file(path, state_limit, true);
+    const bool begun = !text && text.error().code == Errc::not_found;
+    if (begun) {
+        path = directory(job) + start_file;
+        text = read_file(path, state_limit, true);
+    }
     if (!text)
         return text.error();
-    auto state = decode_node_state(*text);
+    auto state = begun ? state_of_start(*text) : decode_node_state(*text);
     if (!state)
         return Error{Errc::malformed, path + ": " + state.error().message};
     if (state->job_id != job.job_id || state->node != job.node)
@@ -115,13 +158,10 @@ Result<NodeState> NodeStateStore::load(const NodeJob &job) const {
 
 Status NodeStateStore::save(const NodeState &state, bool fresh) const {
     const NodeJob job{state.job_id, state.node};
-    if (fresh) {
-        if (auto removed = remove(job); !removed)
-            return removed;
-        if (mkdir(directory(job).c_str(), 0700) != 0)
-            return errno_error(directory(job), errno);
-    }
-    return write_file_atomic(directory(job) + "/state.json", encode_node_state(state), 0600);
+    if (fresh)
+        if (auto made = make_directory(job); !made)
+            return made;
+    return write_file_atomic(directory(job) + state_file, encode_node_state(state), 0600);
 }
 
 Status NodeStateStore::remove(const NodeJob &job) const {

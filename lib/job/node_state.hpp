@@ -48,6 +48,11 @@ public:
     Result<FileLock> lock(const Deadline &deadline) const;
 
     Result<std::vector<NodeJob>> list() const; ///< nothing there: empty
+    /// A job begins here: its START record as it was encoded is all that is kept, until `fabric-check mid` makes a state of
+    /// it. What an earlier instance left goes.
+    Status begin(const NodeJob &job, const std::string &start_record) const;
+    /// Did anything happen to it since it began? If not, load() would tell nothing that the START record does not.
+    bool moved_on(const NodeJob &job) const;
     /// Errc::not_found: no such job. Errc::malformed: damaged.
     Result<NodeState> load(const NodeJob &job) const;
     /// `fresh`: of a job that begins here; what an earlier instance left goes. Else the job must be there: Errc::not_found.
@@ -59,6 +64,8 @@ public:
     std::string mid_lock() const { return root_ + "/mid.lock"; }
 
 private:
+    Status make_directory(const NodeJob &job) const; ///< empty
+
     std::string root_;
 };
 

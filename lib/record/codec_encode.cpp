@@ -1,149 +1,200 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "record/codec.hpp"
 #include "record/intervals_codec.hpp"
-#include "record/json_reader.hpp"
+#include "record/json_writer.hpp"
 
 namespace fabric_check {
 namespace {
 
-using nlohmann::ordered_json;
-
-ordered_json encode(const Reading &reading) {
-    if (!reading.value)
-        return {{"missing", to_string(reading.absence)}};
-    if (reading.width == 0)
-        return *reading.value;
-    return {{"value", *reading.value}, {"width", reading.width}};
+void encode(JsonWriter &json, const Reading &reading) {
+    if (reading.value && reading.width == 0) {
+        json.value(*reading.value);
+        return;
+    }
+    json.begin_object();
+    if (reading.value) {
+        json.member("value", *reading.value);
+        json.member("width", unsigned{reading.width});
+    } else {
+        json.member("missing", to_string(reading.absence));
+    }
+    json.end_object();
 }
 
-ordered_json encode(const Counters &counters) {
-    auto json = ordered_json::object();
-    for (const auto &[name, reading] : counters)
-        json[name] = encode(reading);
-    return json;
+void encode(JsonWriter &json, const Counters &counters) {
+    json.key("counters");
+    json.begin_object();
+    for (const auto &[name, reading] : counters) {
+        json.key(name);
+        encode(json, reading);
+    }
+    json.end_object();
 }
 
-ordered_json encode(const LinkRate &rate) {
-    return {{"lanes", rate.lanes},
-            {"speed", rate.speed},
-            {"data_gbps", rate.data_gbps},
-            {"signalling_gbps", rate.signalling_gbps}};
+void encode(JsonWriter &json, const LinkRate &rate) {
+    json.key("rate");
+    json.begin_object();
+    json.member("lanes", rate.lanes);
+    json.member("speed", rate.speed);
+    json.member("data_gbps", rate.data_gbps);
+    json.member("signalling_gbps", rate.signalling_gbps);
+    json.end_object();
 }
 
-ordered_json encode(const std::vector<Problem> &problems) {
-    auto json = ordered_json::array();
-    for (const auto &problem : problems)
-        json.push_back({{"where", problem.where}, {"counter", problem.counter}, {"reason", problem.reason}});
-    return json;
+void encode(JsonWriter &json, const PcieLink &link) {
+    json.key("pcie");
+    json.begin_object();
+    json.member("lanes", link.lanes);
+    json.member("max_lanes", link.max_lanes);
+    json.member("gts", link.gts);
+    json.member("max_gts", link.max_gts);
+    json.end_object();
 }
 
-ordered_json encode(const PcieLink &link) {
-    return {{"lanes", link.lanes}, {"max_lanes", link.max_lanes}, {"gts", link.gts}, {"max_gts", link.max_gts}};
+void encode(JsonWriter &json, const HcaPort &port) {
+    json.begin_object();
+    json.member("device", port.device);
+    json.member("driver", port.driver);
+    json.member("port", port.number);
+    json.key("guid");
+    json.guid(port.guid);
+    json.member("lid", unsigned{port.lid});
+    json.member("lmc", unsigned{port.lmc});
+    json.member("link_layer", to_string(port.link_layer));
+    json.member("state", port.state);
+    json.member("phys_state", port.phys_state);
+    encode(json, port.rate);
+    json.member("netdev", port.netdev);
+    json.member("pci", port.pci);
+    json.member("model", port.model);
+    encode(json, port.pcie);
+    encode(json, port.counters);
+    json.end_object();
 }
 
-ordered_json encode(const HcaPort &port) {
-    return {{"device", port.device},
-            {"driver", port.driver},
-            {"port", port.number},
-            {"guid", guid_text(port.guid)},
-            {"lid", port.lid},
-            {"lmc", port.lmc},
-            {"link_layer", to_string(port.link_layer)},
-            {"state", port.state},
-            {"phys_state", port.phys_state},
-            {"rate", encode(port.rate)},
-            {"netdev", port.netdev},
-            {"pci", port.pci},
-            {"model", port.model},
-            {"pcie", encode(port.pcie)},
-            {"counters", encode(port.counters)}};
+void encode(JsonWriter &json, const SwitchPort &port) {
+    json.begin_object();
+    if (port.time_ns != 0)
+        json.member("time_ns", port.time_ns);
+    json.key("guid");
+    json.guid(port.switch_guid);
+    json.member("name", port.switch_name);
+    json.member("lid", unsigned{port.switch_lid});
+    json.member("port", port.port);
+    json.member("state", port.state);
+    encode(json, port.rate);
+    encode(json, port.counters);
+    json.end_object();
 }
 
-void encode_into(ordered_json &json, const NodeSnapshot &snapshot) {
-    json["node"] = snapshot.node;
-    json["boot_id"] = snapshot.boot_id;
-    json["time_ns"] = snapshot.time_ns;
-    json["took_ns"] = snapshot.took_ns;
-    auto &ports = json["ports"] = ordered_json::array();
-    for (const auto &port : snapshot.ports)
-        ports.push_back(encode(port));
-    json["problems"] = encode(snapshot.problems);
-}
-
-ordered_json encode(const SwitchPort &port) {
-    return {{"guid", guid_text(port.switch_guid)},
-            {"name", port.switch_name},
-            {"lid", port.switch_lid},
-            {"port", port.port},
-            {"state", port.state},
-            {"rate", encode(port.rate)},
-            {"counters", encode(port.counters)}};
-}
-
-ordered_json encode(const LftBlock &block) {
+void encode(JsonWriter &json, const LftBlock &block) {
     static constexpr char digits[] = "0123456789abcdef";
     std::string ports;
     for (const auto port : block.ports) {
         ports += digits[port >> 4];
         ports += digits[port & 15];
     }
-    return {{"guid", guid_text(block.switch_guid)}, {"block", block.block}, {"ports", ports}};
+    json.begin_object();
+    json.key("guid");
+    json.guid(block.switch_guid);
+    json.member("block", unsigned{block.block});
+    json.member("ports", ports);
+    json.end_object();
 }
 
-void encode_into(ordered_json &json, const ScoutSnapshot &snapshot) {
-    json["node"] = snapshot.node;
-    json["time_ns"] = snapshot.time_ns;
-    json["took_ns"] = snapshot.took_ns;
-    json["map_id"] = guid_text(snapshot.map_id);
-    json["adaptive_routing"] = to_string(snapshot.adaptive_routing);
-    auto &hosts = json["hosts"] = ordered_json::array();
-    for (const auto &host : snapshot.hosts)
-        hosts.push_back({{"node", host.node},
-                         {"guid", guid_text(host.port_guid)},
-                         {"lid", host.lid},
-                         {"service", host.service},
-                         {"by", to_string(host.by)}});
-    auto &ports = json["ports"] = ordered_json::array();
-    for (const auto &port : snapshot.ports)
-        ports.push_back(encode(port));
-    auto &lfts = json["lfts"] = ordered_json::array();
-    for (const auto &block : snapshot.lfts)
-        lfts.push_back(encode(block));
-    json["problems"] = encode(snapshot.problems);
+void encode(JsonWriter &json, const HostMatch &host) {
+    json.begin_object();
+    json.member("node", host.node);
+    json.key("guid");
+    json.guid(host.port_guid);
+    json.member("lid", unsigned{host.lid});
+    json.member("service", host.service);
+    json.member("by", to_string(host.by));
+    json.end_object();
 }
 
-/// Node descriptions and driver names need not be UTF-8: what is not becomes U+FFFD.
-std::string dump(const ordered_json &json) {
-    return json.dump(-1, ' ', true, ordered_json::error_handler_t::replace);
+void encode(JsonWriter &json, const Problem &problem) {
+    json.begin_object();
+    json.member("where", problem.where);
+    json.member("counter", problem.counter);
+    json.member("reason", problem.reason);
+    json.end_object();
+}
+
+template <class T> void list(JsonWriter &json, const char *name, const std::vector<T> &all) {
+    json.key(name);
+    json.begin_array();
+    for (const auto &one : all)
+        encode(json, one);
+    json.end_array();
+}
+
+void encode_into(JsonWriter &json, const NodeSnapshot &snapshot) {
+    json.member("node", snapshot.node);
+    json.member("boot_id", snapshot.boot_id);
+    json.member("time_ns", snapshot.time_ns);
+    json.member("took_ns", snapshot.took_ns);
+    list(json, "ports", snapshot.ports);
+    list(json, "problems", snapshot.problems);
+}
+
+void encode_into(JsonWriter &json, const ScoutSnapshot &snapshot) {
+    json.member("node", snapshot.node);
+    json.member("time_ns", snapshot.time_ns);
+    json.member("took_ns", snapshot.took_ns);
+    json.key("map_id");
+    json.guid(snapshot.map_id);
+    json.member("adaptive_routing", to_string(snapshot.adaptive_routing));
+    list(json, "hosts", snapshot.hosts);
+    list(json, "ports", snapshot.ports);
+    list(json, "lfts", snapshot.lfts);
+    list(json, "problems", snapshot.problems);
+}
+
+/// What has a tree of its own already: there is little of it.
+void tree(JsonWriter &json, const nlohmann::ordered_json &value) {
+    json.raw(value.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 } // namespace
 
 std::string encode_record(const Record &record) {
-    ordered_json json;
-    json["schema"] = "fabric-check/record/1";
-    json["job"] = record.job_id;
-    json["node"] = record.node;
-    json["phase"] = to_string(record.phase);
-    json["time_ns"] = record.time_ns;
-    auto &snapshot = json[record.is_scout() ? "scout" : "snapshot"] = ordered_json::object();
-    std::visit([&](const auto &value) { encode_into(snapshot, value); }, record.snapshot);
-    if (!record.intervals.empty())
-        json["intervals"] = intervals_json(record.intervals);
-    if (!record.steps.steps.empty() || record.steps.more) {
-        auto &steps = json["steps"] = ordered_json::array();
-        for (const auto &step : record.steps.steps)
-            steps.push_back(step_json(step));
-        json["more_steps"] = record.steps.more;
+    std::string text;
+    JsonWriter json(text);
+    json.begin_object();
+    json.member("schema", "fabric-check/record/1");
+    json.member("job", std::uint64_t{record.job_id});
+    json.member("node", record.node);
+    json.member("phase", to_string(record.phase));
+    json.member("time_ns", record.time_ns);
+    json.key(record.is_scout() ? "scout" : "snapshot");
+    json.begin_object();
+    std::visit([&](const auto &value) { encode_into(json, value); }, record.snapshot);
+    json.end_object();
+    if (!record.intervals.empty()) {
+        json.key("intervals");
+        tree(json, intervals_json(record.intervals));
     }
-    return dump(json);
+    if (!record.steps.steps.empty() || record.steps.more) {
+        json.key("steps");
+        json.begin_array();
+        for (const auto &step : record.steps.steps)
+            tree(json, step_json(step));
+        json.end_array();
+        json.member("more_steps", record.steps.more);
+    }
+    json.end_object();
+    return text;
 }
 
 std::string encode_snapshot(const NodeSnapshot &snapshot) {
-    ordered_json json;
-    json["schema"] = "fabric-check/snapshot/1";
+    std::string text;
+    JsonWriter json(text);
+    json.begin_object();
+    json.member("schema", "fabric-check/snapshot/1");
     encode_into(json, snapshot);
-    return dump(json);
+    json.end_object();
+    return text;
 }
 
 } // namespace fabric_check

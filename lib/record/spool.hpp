@@ -41,6 +41,8 @@ Result<std::string> write_record(const SpoolLayout &spool, const Record &record,
                                  std::uint32_t reader_uid);
 /// The same in two halves, for callers that retry only the first.
 Result<std::string> sign_record(const Record &record, Signer &signer, std::uint32_t reader_uid, std::string *payload);
+/// Of a record that encode_record() has written already.
+Result<std::string> sign_encoded(const std::string &text, Signer &signer, std::uint32_t reader_uid, std::string *payload);
 Result<std::string> store_record(const SpoolLayout &spool, const Record &record, const std::string &credential,
                                  const std::string &payload);
 /// Leaves an unsigned note that a record could not be signed: "<phase>: <reason>".

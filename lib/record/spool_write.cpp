@@ -2,12 +2,12 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "record/digest.hpp"
+#include "record/json_writer.hpp"
 #include "record/spool.hpp"
 
 #include <cerrno>
 #include <fmt/format.h>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,14 +49,22 @@ Status prepare_records(const SpoolLayout &spool, std::uint32_t owner_uid) {
 }
 
 Result<std::string> sign_record(const Record &record, Signer &signer, std::uint32_t reader_uid, std::string *payload) {
-    const auto text = encode_record(record);
+    return sign_encoded(encode_record(record), signer, reader_uid, payload);
+}
+
+Result<std::string> sign_encoded(const std::string &text, Signer &signer, std::uint32_t reader_uid, std::string *payload) {
     payload->clear();
     if (text.size() <= credential_payload_limit)
         return signer.sign(text, reader_uid);
-    const nlohmann::ordered_json digest = {
-        {"schema", "fabric-check/digest/1"}, {"sha256", sha256_hex(text)}, {"size", text.size()}};
+    std::string digest;
+    JsonWriter json(digest);
+    json.begin_object();
+    json.member("schema", "fabric-check/digest/1");
+    json.member("sha256", sha256_hex(text));
+    json.member("size", std::uint64_t{text.size()});
+    json.end_object();
     *payload = text;
-    return signer.sign(digest.dump(), reader_uid);
+    return signer.sign(digest, reader_uid);
 }
 
 Result<std::string> store_record(const SpoolLayout &spool, const Record &record, const std::string &credential,

@@ -11,7 +11,9 @@
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
+#include <new>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -66,11 +68,26 @@ Error error_of(const std::string &netdev, int error) {
 }
 
 /// The kernel writes as many entries as it has at that moment, whatever the caller has room for: room for twice the most.
-Bytes request(std::uint32_t command, std::size_t header, std::size_t entry) {
-    Bytes bytes(header + 2 * most_statistics * entry);
-    std::memcpy(bytes.data(), &command, sizeof command);
-    return bytes;
-}
+/// Mapped, not allocated: of the megabyte only what the kernel writes to becomes memory.
+class Answer {
+public:
+    Answer(std::size_t header, std::size_t entry) : size_(header + 2 * most_statistics * entry) {
+        void *memory = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED) {
+            throw std::bad_alloc();
+        }
+        data_ = static_cast<std::uint8_t *>(memory);
+    }
+    Answer(const Answer &) = delete;
+    Answer &operator=(const Answer &) = delete;
+    ~Answer() { ::munmap(data_, size_); }
+    std::uint8_t *data() noexcept { return data_; }
+    std::span<const std::uint8_t> bytes() const noexcept { return {data_, size_}; }
+
+private:
+    std::uint8_t *data_ = nullptr;
+    std::size_t size_;
+};
 
 Result<Statistics> try_once(const std::string &netdev, const Ioctl &ioctl) {
     Bytes info(sizeof(ethtool_sset_info) + 64 * sizeof(std::uint32_t));
@@ -88,7 +105,7 @@ Result<Statistics> try_once(const std::string &netdev, const Ioctl &ioctl) {
     if (*count == 0) {
         return error_of(netdev, EOPNOTSUPP);
     }
-    Bytes names = request(ETHTOOL_GSTRINGS, sizeof(ethtool_gstrings), name_size);
+    Answer names(sizeof(ethtool_gstrings), name_size);
     ethtool_gstrings wanted{};
     wanted.cmd = ETHTOOL_GSTRINGS;
     wanted.string_set = ETH_SS_STATS;
@@ -97,7 +114,7 @@ Result<Statistics> try_once(const std::string &netdev, const Ioctl &ioctl) {
     if (const int error = ioctl(netdev, names.data()); error != 0) {
         return error_of(netdev, error);
     }
-    Bytes values = request(ETHTOOL_GSTATS, sizeof(ethtool_stats), sizeof(std::uint64_t));
+    Answer values(sizeof(ethtool_stats), sizeof(std::uint64_t));
     ethtool_stats asked{};
     asked.cmd = ETHTOOL_GSTATS;
     asked.n_stats = *count;
@@ -105,7 +122,7 @@ Result<Statistics> try_once(const std::string &netdev, const Ioctl &ioctl) {
     if (const int error = ioctl(netdev, values.data()); error != 0) {
         return error_of(netdev, error);
     }
-    auto statistics = decode_statistics(names, values);
+    auto statistics = decode_statistics(names.bytes(), values.bytes());
     if (!statistics) {
         return Error{statistics.error().code, netdev + ": " + statistics.error().message};
     }

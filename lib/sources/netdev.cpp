@@ -3,13 +3,12 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "sources/attributes.hpp"
 #include "sources/sysfs_text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <climits>
-#include <unistd.h>
 
 namespace fabric_check::sysfs {
 
@@ -59,23 +58,17 @@ std::vector<std::string> members_of(const std::string &root, const std::string &
 } // namespace
 
 std::string pci_address(const std::string &card) {
-    char target[PATH_MAX];
-    const ssize_t length = ::readlink((card + "/device").c_str(), target, sizeof target);
-    if (length <= 0) {
-        return {};
-    }
-    const std::string_view link(target, static_cast<std::size_t>(length));
-    const std::string_view name = link.substr(link.find_last_of('/') + 1); // npos + 1 is 0
-    return is_pci_address(name) ? std::string(name) : std::string();
+    const std::string name = AttributeDirectory(card).link_name("device");
+    return is_pci_address(name) ? name : std::string();
 }
 
 PcieLink pcie_link(const std::string &card) {
-    const std::string device = card + "/device/";
+    AttributeDirectory device(card + "/device");
     PcieLink link;
-    link.lanes = pcie_lanes_from(text_of(device + "current_link_width"));
-    link.max_lanes = pcie_lanes_from(text_of(device + "max_link_width"));
-    link.gts = pcie_speed_from(text_of(device + "current_link_speed"));
-    link.max_gts = pcie_speed_from(text_of(device + "max_link_speed"));
+    link.lanes = pcie_lanes_from(device.text("current_link_width"));
+    link.max_lanes = pcie_lanes_from(device.text("max_link_width"));
+    link.gts = pcie_speed_from(device.text("current_link_speed"));
+    link.max_gts = pcie_speed_from(device.text("max_link_speed"));
     return link;
 }
 

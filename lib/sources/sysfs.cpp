@@ -4,37 +4,22 @@
 #include "base/clock.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "sources/attributes.hpp"
 #include "sources/netdev.hpp"
 #include "sources/sysfs_text.hpp"
 
 #include <fmt/format.h>
 
-#include <climits>
 #include <cstring>
-#include <unistd.h>
 
 namespace fabric_check {
 
 namespace {
 
-constexpr std::size_t longest_file = 4096; ///< sysfs attributes are one page at most
-constexpr std::size_t most_files = 1024;   ///< counters of one port
+constexpr std::size_t most_files = 1024; ///< counters of one port
 constexpr std::size_t most_devices = 256;
 
-std::string text_of(const std::string &path) {
-    std::string content;
-    return read_file_errno(path, longest_file, false, content) == 0 ? content : std::string();
-}
-
-std::string driver_of(const std::string &device) {
-    char target[PATH_MAX];
-    const ssize_t length = ::readlink((device + "/device/driver").c_str(), target, sizeof target);
-    if (length <= 0) {
-        return {};
-    }
-    const std::string_view link(target, static_cast<std::size_t>(length));
-    return std::string(link.substr(link.find_last_of('/') + 1)); // npos + 1 is 0
-}
+using sysfs::AttributeDirectory;
 
 /// Why a counter that is there could not be read: worth a line in the report.
 std::string reason_of(int error, std::string_view content) {
@@ -95,8 +80,9 @@ private:
         }
         HcaPort card;
         card.device = device;
-        card.driver = driver_of(path);
-        card.model = printable(trim(text_of(path + "/hca_type")));
+        AttributeDirectory attributes(path);
+        card.driver = attributes.link_name("device/driver");
+        card.model = printable(attributes.text("hca_type"));
         card.pci = sysfs::pci_address(path);
         card.pcie = sysfs::pcie_link(path);
         for (const unsigned number : numbers) {
@@ -109,15 +95,18 @@ private:
 
     void read_port(const std::string &device, bool only_port, HcaPort &port) {
         const std::string path = fmt::format("{}/ports/{}", device, port.number);
-        port.link_layer = sysfs::link_layer_from(text_of(path + "/link_layer"));
-        port.state = sysfs::state_from(text_of(path + "/state"));
-        port.phys_state = sysfs::state_from(text_of(path + "/phys_state"));
-        port.rate = parse_rate(text_of(path + "/rate"));
-        if (port.link_layer != LinkLayer::ethernet) { // RoCE has no LID, and its GIDs come from addresses
-            port.lid = sysfs::lid_from(text_of(path + "/lid"));
-            const auto lmc = parse_u64(trim(text_of(path + "/lid_mask_count")));
-            port.lmc = lmc && *lmc <= 7 ? static_cast<std::uint8_t>(*lmc) : std::uint8_t{0};
-            port.guid = sysfs::guid_from(text_of(path + "/gids/0"));
+        {
+            AttributeDirectory attributes(path);
+            port.link_layer = sysfs::link_layer_from(attributes.text("link_layer"));
+            port.state = sysfs::state_from(attributes.text("state"));
+            port.phys_state = sysfs::state_from(attributes.text("phys_state"));
+            port.rate = parse_rate(attributes.text("rate"));
+            if (port.link_layer != LinkLayer::ethernet) { // RoCE has no LID, and its GIDs come from addresses
+                port.lid = sysfs::lid_from(attributes.text("lid"));
+                const auto lmc = parse_u64(attributes.text("lid_mask_count"));
+                port.lmc = lmc && *lmc <= 7 ? static_cast<std::uint8_t>(*lmc) : std::uint8_t{0};
+                port.guid = sysfs::guid_from(attributes.text("gids/0"));
+            }
         }
         const std::string where = snapshot_.node + "/" + port.name();
         const bool pma = read_counters(path + "/counters", where, port.counters);
@@ -165,7 +154,8 @@ private:
     }
 
     bool read_counters(const std::string &path, const std::string &where, Counters &counters) {
-        auto files = list_directory(path);
+        AttributeDirectory directory(path);
+        auto files = directory.names();
         if (!files) {
             if (files.error().code != Errc::not_found) {
                 problem(where, "", files.error().message);
@@ -177,9 +167,9 @@ private:
             files->resize(most_files);
         }
         for (const std::string &file : *files) {
-            std::string content;
+            std::string_view content;
             if (!sysfs::is_setting(file)) {
-                const int error = read_file_errno(fmt::format("{}/{}", path, file), longest_file, false, content);
+                const int error = directory.read(file.c_str(), content);
                 const Reading reading = sysfs::counter_from(error, content);
                 sysfs::add_counter(counters, file, reading);
                 if (!reading.value && reading.absence != Absence::unsupported) {
@@ -203,7 +193,7 @@ NodeSnapshot read_node(const std::string &node, const std::string &sysfs_root, c
     snapshot.node = node;
     snapshot.time_ns = wall_ns();
     const auto began = Deadline::Clock::now();
-    snapshot.boot_id = trim(text_of(proc_root + "/sys/kernel/random/boot_id"));
+    snapshot.boot_id = AttributeDirectory(proc_root + "/sys/kernel/random").text("boot_id");
     NodeReader(snapshot, sysfs_root, keep).read();
     snapshot.took_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Deadline::Clock::now() - began).count();
     return snapshot;

@@ -6,18 +6,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fnmatch.h>
-#include <strings.h>
 
 namespace fabric_check {
 
 namespace {
 
 constexpr std::uint16_t no_lid = 0xffff; // what sysfs shows for a port without one
-
-bool matches(const std::string &pattern, const std::string &text) {
-    return !text.empty() && ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
-}
 
 /// Counters of RDMA alone: all of the card's own, and of its network device those that say so.
 bool counts_rdma(const std::string &name) {
@@ -72,18 +66,6 @@ PortChoice choose_ethernet(const HcaPort *start, const HcaPort *end) {
 }
 
 } // namespace
-
-const std::string *excluded_by(const HcaPort &port, const std::vector<std::string> &exclude) {
-    for (const std::string &pattern : exclude) {
-        const bool layer = ::strcasecmp(pattern.c_str(), to_string(port.link_layer)) == 0 &&
-                           port.link_layer != LinkLayer::unknown;
-        if (layer || matches(pattern, port.device) || matches(pattern, port.name()) || matches(pattern, port.netdev) ||
-            matches(pattern, port.pci)) {
-            return &pattern;
-        }
-    }
-    return nullptr;
-}
 
 bool is_infiniband(const HcaPort &port) noexcept {
     const bool has_lid = port.lid != 0 && port.lid != no_lid;

@@ -21,10 +21,16 @@ protected:
         environment.ticket.nodes = "node01";
     }
     void run() {
-        run_controller_hook(environment, config, 42, log, [this] {
+        world.log = &log;
+        world.start_finisher = [this] {
             ++started;
             return start;
-        });
+        };
+        world.start_scout = [this] {
+            ++scouts;
+            return start;
+        };
+        run_controller_hook(environment, config, 42, world);
     }
     std::size_t tickets() {
         std::vector<std::string> problems;
@@ -37,7 +43,8 @@ protected:
     ControllerHookEnvironment environment;
     Log log;
     Status start;
-    unsigned started = 0;
+    unsigned started = 0, scouts = 0;
+    ControllerHookWorld world;
 };
 
 TEST_F(ControllerHookTest, FilesATicketWithoutASpoolAndStartsTheFinisher) {

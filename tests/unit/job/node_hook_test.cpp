@@ -31,13 +31,10 @@ protected:
         environment.nodes = {"node01", "node02", "node03"};
         world.signer = &signer;
         world.log = &log;
-        world.scout = [this](const fabric::Map &, const ScoutRequest &) -> Result<ScoutSnapshot> {
+        world.scout = [this] {
             ++scouted;
-            return Error{Errc::unavailable, "no umad device"};
-        };
-        world.start_map_build = [this] {
-            ++builds;
-            return Status();
+            seen_by_scout = kinds();
+            return scout;
         };
     }
     void run(Phase phase = Phase::start, std::chrono::milliseconds budget = std::chrono::milliseconds(2000)) {
@@ -52,25 +49,15 @@ protected:
         return result;
     }
     std::string logged() const { return read_text(directory.path("log")); }
-    ScoutSnapshot scout_written() {
-        for (const auto &file : files_in(directory.path("records")))
-            if (const auto name = parse_record_name(file); name && name->kind == RecordKind::scout_start)
-                return std::get<ScoutSnapshot>(verify_record({directory.path()}, *name, signer, {})->record->snapshot);
-        return {};
-    }
-    void save_a_map() {
-        fabric::MapDraft map;
-        std::filesystem::create_directory(directory.path("map"));
-        ASSERT_TRUE(fabric::save_map(map, SpoolLayout{directory.path()}.map_file()));
-    }
-
     testing::TempDir directory;
     Config config;
     testing::FakeSigner signer;
     Log log;
     NodeHookEnvironment environment;
     NodeHookWorld world;
-    unsigned scouted = 0, builds = 0;
+    Status scout;
+    unsigned scouted = 0;
+    std::vector<std::string> seen_by_scout;
 };
 
 TEST_F(NodeHookTest, RecordsTheNodeInEitherPhase) {
@@ -86,18 +73,18 @@ TEST_F(NodeHookTest, RecordsTheNodeInEitherPhase) {
 TEST_F(NodeHookTest, OnlyTheFirstNodesScout) {
     environment.index = 1;
     run();
-    EXPECT_THAT(kinds(), ElementsAre("scout-start", "start"));
+    EXPECT_EQ(scouted, 1U);
     environment.node = "node03";
     environment.index = 2;
     run();
-    EXPECT_THAT(kinds(), ElementsAre("scout-start", "start", "start"));
+    EXPECT_EQ(scouted, 1U);
 }
 
 TEST_F(NodeHookTest, ANodeOutsideTheListIsNoScout) {
     config.scouts = 5;
     environment.index = environment.nodes.size();
     run();
-    EXPECT_THAT(kinds(), ElementsAre("start"));
+    EXPECT_EQ(scouted, 0U);
 }
 
 TEST_F(NodeHookTest, ANodeWithEthernetCardsAloneIsNoScoutAndSaysNothingOfSwitches) {
@@ -108,73 +95,58 @@ TEST_F(NodeHookTest, ANodeWithEthernetCardsAloneIsNoScoutAndSaysNothingOfSwitche
     };
     port("mlx5_0", "Ethernet\n");
     run();
-    EXPECT_THAT(kinds(), ElementsAre("start"));
-    EXPECT_EQ(builds, 0U) << "no map is built for it";
+    EXPECT_EQ(scouted, 0U);
     EXPECT_THAT(logged(), ::testing::Not(HasSubstr("scout")));
     port("mlx5_1", "InfiniBand\n");
     run(Phase::end);
-    EXPECT_THAT(kinds(), ElementsAre("end", "scout-end", "start"));
+    EXPECT_EQ(scouted, 1U);
     config.ports.exclude = {"mlx5_1"};
     run();
-    EXPECT_THAT(kinds(), ElementsAre("end", "scout-end", "start", "start"));
-}
-
-TEST_F(NodeHookTest, WithoutAMapTheScoutStartsABuildAndSaysSo) {
-    run();
-    EXPECT_EQ(builds, 1U);
-    EXPECT_EQ(scouted, 0U);
-    ASSERT_EQ(scout_written().problems.size(), 1U);
-    EXPECT_EQ(scout_written().problems[0].reason, "no map yet; one is being built for the next jobs");
-}
-
-TEST_F(NodeHookTest, ABuildThatCannotStartIsTheReason) {
-    world.start_map_build = [] { return Status(Error{Errc::not_found, "fabric-check: not found"}); };
-    run();
-    EXPECT_EQ(scout_written().problems[0].reason, "no map yet, and none can be built: fabric-check: not found");
-}
-
-TEST_F(NodeHookTest, ADamagedMapIsTheReasonAndIsNotBuiltOver) {
-    std::filesystem::create_directory(directory.path("map"));
-    testing::write_text(SpoolLayout{directory.path()}.map_file(), "garbage");
-    run();
-    EXPECT_EQ(builds, 0U);
-    ASSERT_EQ(scout_written().problems.size(), 1U);
-    EXPECT_THAT(scout_written().problems[0].reason, HasSubstr("build it anew: fabric-check map build"));
+    EXPECT_EQ(scouted, 1U);
 }
 
 TEST_F(NodeHookTest, TheRecordIsThereBeforeAnyMadIsSent) {
-    save_a_map();
-    std::vector<std::string> seen;
-    world.scout = [&](const fabric::Map &, const ScoutRequest &request) -> Result<ScoutSnapshot> {
-        seen = kinds();
-        EXPECT_EQ(request.node, "node01");
-        EXPECT_EQ(request.job_nodes.size(), 3U);
-        EXPECT_FALSE(request.deadline.passed());
-        EXPECT_LT(request.deadline.left(), std::chrono::milliseconds(1800));
-        return ScoutSnapshot{};
-    };
     run();
-    EXPECT_THAT(seen, ElementsAre("start"));
-    EXPECT_THAT(kinds(), ElementsAre("scout-start", "start"));
+    EXPECT_THAT(seen_by_scout, ElementsAre("start"));
 }
 
-TEST_F(NodeHookTest, NoUmadIsTheScoutsProblemOnly) {
-    save_a_map();
-    run();
-    EXPECT_EQ(scouted, 1U);
-    EXPECT_THAT(scout_written().problems, Contains(Problem{"switches", "", "no umad device"}));
+TEST_F(NodeHookTest, AScoutThatIsNotThereIsAProblemInItsRecord) {
+    scout = Error{Errc::not_found, "fabric-check-scout: not found beside the hooks"};
+    run(Phase::end);
+    EXPECT_THAT(kinds(), ElementsAre("end", "scout-end"));
+    EXPECT_THAT(logged(), HasSubstr("epilog: job 7 node01: scout not started: fabric-check-scout: not found"));
 }
 
-TEST_F(NodeHookTest, TheServicesAreScoutedToo) {
-    save_a_map();
-    config.services = "stor[01-02]";
-    std::vector<std::string> services;
-    world.scout = [&](const fabric::Map &, const ScoutRequest &request) -> Result<ScoutSnapshot> {
-        services = request.services;
-        return ScoutSnapshot{};
-    };
+TEST_F(NodeHookTest, WithTheScoutOnTheControllerANodeDoesNothingOfIt) {
+    config.scout = "controller";
     run();
-    EXPECT_THAT(services, ElementsAre("stor01", "stor02"));
+    EXPECT_EQ(scouted, 0U);
+    EXPECT_THAT(kinds(), ElementsAre("start"));
+    EXPECT_FALSE(std::filesystem::exists(directory.path("requests")));
+}
+
+TEST_F(NodeHookTest, WithTheScoutOnAHostThatHostIsAsked) {
+    config.scout = "fabric1";
+    environment.node_list = "node[01-03]";
+    run(Phase::end);
+    EXPECT_EQ(scouted, 0U);
+    const auto files = files_in(directory.path("requests"));
+    ASSERT_EQ(files.size(), 1U);
+    EXPECT_THAT(files[0], ::testing::AllOf(::testing::StartsWith("7.node01."), EndsWith(".scout-end")));
+    EXPECT_THAT(read_text(directory.path("requests/" + files[0])),
+                ::testing::AllOf(::testing::StartsWith("fake|0|10.0.0.1|0|{"), HasSubstr("\"host\":\"fabric1\""),
+                                 HasSubstr("\"nodes\":\"node[01-03]\"")));
+}
+
+TEST_F(NodeHookTest, WithoutRecordsInMidJobNothingOfTheStateIsRead) {
+    environment.index = 2;
+    run(Phase::start);
+    EXPECT_THAT(files_in(directory.path("node-state/7.node01")), ElementsAre("start.json"));
+    testing::write_text(directory.path("node-state/7.node01/start.json"), "damaged");
+    run(Phase::end);
+    EXPECT_THAT(kinds(), ElementsAre("end", "start"));
+    EXPECT_FALSE(std::filesystem::exists(directory.path("node-state/7.node01")));
+    EXPECT_THAT(logged(), ::testing::Not(HasSubstr("node_state")));
 }
 
 TEST_F(NodeHookTest, SigningIsTriedAgainWithinTheBudget) {
