@@ -9,8 +9,11 @@
 #include "job/step.hpp"
 #include "mad/engine.hpp"
 #include "record/spool.hpp"
+#include "sample/board.hpp"
 #include "sources/sysfs.hpp"
 #include "verdict/port_use.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -216,7 +219,15 @@ void hook_in_child(Phase phase, const NodeHookEnvironment &environment, const Co
         if (!transport)
             return transport.error();
         mad::Engine engine(**transport, mad::engine_options(config.mad));
-        return scout(engine, map, request, config);
+        const auto uid = slurm_uid(config);
+        sample::Board board(SpoolLayout{config.spool}, *signer, sample::board_options(config, uid ? *uid : 0));
+        ScoutRequest shared = request;
+        shared.phase = phase;
+        shared.board = &board;
+        auto snapshot = scout(engine, map, shared, config);
+        log.info(fmt::format("scout: job {}: {} MADs sent, {} ports as others read them", environment.job_id,
+                             engine.stats().sent, board.taken()));
+        return snapshot;
     };
     world.start_map_build = [&] { return start_map_build(config); };
     run_node_hook(phase, environment, config, world, deadline);

@@ -134,6 +134,8 @@ NodeSnapshot decode_node_snapshot(const JsonReader &reader) {
 
 SwitchPort decode_switch_port(const JsonReader &reader) {
     SwitchPort port;
+    if (reader.has("time_ns"))
+        port.time_ns = reader.time("time_ns");
     port.switch_guid = reader.guid("guid");
     port.switch_name = reader.text("name", max_name);
     port.switch_lid = static_cast<std::uint16_t>(reader.number("lid", max_of<std::uint16_t>));

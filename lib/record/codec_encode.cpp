@@ -71,13 +71,16 @@ void encode_into(ordered_json &json, const NodeSnapshot &snapshot) {
 }
 
 ordered_json encode(const SwitchPort &port) {
-    return {{"guid", guid_text(port.switch_guid)},
-            {"name", port.switch_name},
-            {"lid", port.switch_lid},
-            {"port", port.port},
-            {"state", port.state},
-            {"rate", encode(port.rate)},
-            {"counters", encode(port.counters)}};
+    ordered_json json{{"guid", guid_text(port.switch_guid)},
+                      {"name", port.switch_name},
+                      {"lid", port.switch_lid},
+                      {"port", port.port},
+                      {"state", port.state},
+                      {"rate", encode(port.rate)},
+                      {"counters", encode(port.counters)}};
+    if (port.time_ns != 0)
+        json["time_ns"] = port.time_ns;
+    return json;
 }
 
 ordered_json encode(const LftBlock &block) {
