@@ -28,6 +28,7 @@ void add_reset(CLI::App &app, Context &context);
 void add_routes(CLI::App &app, Context &context);
 void add_help(CLI::App &app, Context &context);
 void add_mid(CLI::App &app, Context &context);
+void add_sample(CLI::App &app, Context &context);
 
 /// Human text may be coloured on this stream: a terminal, and NO_COLOR not set.
 bool use_colour(int fd);

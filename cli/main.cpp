@@ -27,6 +27,7 @@ int run(int argc, char **argv) {
     fabric_check::cli::add_reset(app, context);
     fabric_check::cli::add_routes(app, context);
     fabric_check::cli::add_mid(app, context);
+    fabric_check::cli::add_sample(app, context);
     fabric_check::cli::add_help(app, context);
     app.footer(
         "Exit codes: 0 done or clean, 1 a finding, 2 usage or configuration, 3 no answer, 4 the environment failed.\n"

@@ -5,6 +5,7 @@
 #include "base/hostlist.hpp"
 #include "job/hosts.hpp"
 #include "job/report_file.hpp"
+#include "job/samples.hpp"
 #include "report/line.hpp"
 #include "report/report.hpp"
 
@@ -226,6 +227,7 @@ std::optional<std::string> Finisher::line_for(const Ticket &ticket, Attempt &att
 
     try {
         auto evidence = build_evidence(source, config_);
+        add_samples(evidence, config_, *world_.signer, world_.slurm_uid);
         const auto &floods = floods_[ticket.job_id];
         evidence.problems.insert(evidence.problems.end(), floods.begin(), floods.end());
         auto sharing = world_.accounting->sharing(instance);

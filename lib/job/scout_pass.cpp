@@ -6,7 +6,10 @@
 #include "job/hand_in.hpp"
 #include "job/hosts.hpp"
 #include "job/programs.hpp"
-#include "mad/engine.hpp"
+#include "mad/session.hpp"
+#include "sample/board.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -33,6 +36,7 @@ ScoutSnapshot read_switches(const ScoutTask &task, const Config &config, ScoutWo
     }
     ScoutRequest request;
     request.node = task.host;
+    request.phase = task.phase;
     request.job_nodes = task.nodes;
     std::vector<Problem> problems;
     if (auto services = expand_hostlist(config.services))
@@ -80,12 +84,18 @@ ScoutWorld real_scout_world(const Config &config, Signer &signer, Log &log) {
     ScoutWorld world;
     world.signer = &signer;
     world.log = &log;
-    world.scout = [&config](const fabric::Map &map, const ScoutRequest &request) -> Result<ScoutSnapshot> {
-        const auto transport = mad::UmadTransport::open(config.mad.device, config.mad.port);
-        if (!transport)
-            return transport.error();
-        mad::Engine engine(**transport, mad::engine_options(config.mad));
-        return scout(engine, map, request, config);
+    world.scout = [&config, &signer, &log](const fabric::Map &map, const ScoutRequest &request) -> Result<ScoutSnapshot> {
+        const auto session = mad::open_session(config.mad);
+        if (!session)
+            return session.error();
+        const auto uid = slurm_uid(config);
+        sample::Board board(SpoolLayout{config.spool}, signer, sample::board_options(config, uid ? *uid : 0));
+        ScoutRequest shared = request;
+        shared.board = &board;
+        auto snapshot = scout(*session->engine, map, shared, config);
+        log.info(fmt::format("scout: {}: {} MADs sent, {} ports as others read them", request.node,
+                             session->engine->stats().sent, board.taken()));
+        return snapshot;
     };
     world.start_map_build = [&config]() -> Status {
         const auto program = find_program(config, "fabric-check");

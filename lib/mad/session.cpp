@@ -62,22 +62,29 @@ Result<std::uint64_t> read_m_key(const std::string &path) {
     return key;
 }
 
-Result<Session> open_session(const Config::Mad &config) {
+Result<EngineOptions> session_options(const Config::Mad &config, const UmadTransport &transport) {
     const auto key = read_m_key(config.m_key_file);
     if (!key)
         return key.error();
+    const LocalPort &local = transport.local();
+    EngineOptions options = engine_options(config);
+    options.m_key = *key;
+    options.own_guid = local.guid;
+    if (config.sl == "auto")
+        options.ask_sl = SlQuery{local.lid, local.sm_lid, local.sm_sl};
+    return options;
+}
+
+Result<Session> open_session(const Config::Mad &config) {
     auto transport = UmadTransport::open(config.device, config.port);
     if (!transport)
         return transport.error();
-    EngineOptions options = engine_options(config);
-    options.m_key = *key;
-    options.own_guid = (*transport)->local().guid;
-    const LocalPort &local = (*transport)->local();
-    if (config.sl == "auto")
-        options.ask_sl = SlQuery{local.lid, local.sm_lid, local.sm_sl};
+    const auto options = session_options(config, **transport);
+    if (!options)
+        return options.error();
     Session session;
     session.transport = std::move(*transport);
-    session.engine = std::make_unique<Engine>(*session.transport, options);
+    session.engine = std::make_unique<Engine>(*session.transport, *options);
     return session;
 }
 

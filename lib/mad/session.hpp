@@ -18,6 +18,9 @@ struct Session {
     std::unique_ptr<Engine> engine;
 };
 
+/// The engine's options by the configuration and the port that is open: SL, M_Key, windows. Errors as of read_m_key.
+Result<EngineOptions> session_options(const Config::Mad &config, const UmadTransport &transport);
+
 /// Opens the configured port and makes the engine as configured: SL (asked for once GMPs are), M_Key, P_Key index,
 /// windows. Errors as of UmadTransport::open and read_m_key.
 Result<Session> open_session(const Config::Mad &config);

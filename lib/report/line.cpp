@@ -71,8 +71,9 @@ void add_routes(const JobEvidence &evidence, const JobVerdict &verdict, LineFiel
                                                group.used, group.available));
         fields.emplace_back("imbalance", fmt::format("{:.1f}", routes->imbalance));
         for (const GroupMeasure &measure : verdict.measures) {
-            if (measure.group == verdict.worst_group && measure.spread) {
-                fields.emplace_back("spread", fmt::format("{:.1f}", *measure.spread));
+            if (measure.group == verdict.worst_group && (measure.hot_spread || measure.spread)) {
+                fields.emplace_back("spread", fmt::format("{:.1f}", measure.hot_spread ? measure.hot_spread->spread
+                                                                                       : *measure.spread));
             }
         }
     }

@@ -152,6 +152,10 @@ void add_measures(const JobVerdict &verdict, ordered_json &routes) {
         }
         ordered_json &group = groups[static_cast<std::size_t>(measure.group)];
         group["spread"] = measure.spread ? ordered_json(rounded(*measure.spread)) : ordered_json();
+        if (measure.hot_spread) {
+            group["hot_spread"] = rounded(measure.hot_spread->spread);
+            group["hot_interval"] = measure.hot_spread->interval;
+        }
         ordered_json &ports = group["ports"];
         for (std::size_t i = 0; i < ports.size() && i < measure.xmit_bytes.size(); ++i) {
             ports[i]["xmit_bytes"] = or_null(measure.xmit_bytes[i]);
@@ -169,6 +173,9 @@ ordered_json hot_json(const std::vector<HotPort> &hot) {
                        {"share", rounded(port.share)},
                        {"own", rounded(port.own)},
                        {"interval", port.interval},
+                       {"from_ns", port.from_ns == 0 ? ordered_json() : ordered_json(port.from_ns)},
+                       {"to_ns", port.to_ns == 0 ? ordered_json() : ordered_json(port.to_ns)},
+                       {"hot_seconds", port.hot_seconds > 0 ? ordered_json(rounded(port.hot_seconds)) : ordered_json()},
                        {"cause", port.cause},
                        {"direction", port.direction.empty() ? ordered_json() : ordered_json(port.direction)},
                        {"by_wait", port.by_wait}});

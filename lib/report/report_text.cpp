@@ -303,6 +303,23 @@ private:
         return one ? ", sent by " + name : std::string();
     }
 
+    /// When it was so: the sampler's fullest interval, and how long in all.
+    static std::string when(const std::vector<const ordered_json *> &links) {
+        const ordered_json &first = *links.front();
+        const std::string interval = text(first, "interval");
+        if (interval.empty() || interval == "job") {
+            return {};
+        }
+        const bool same = std::all_of(links.begin(), links.end(), [&interval](const ordered_json *link) {
+            return text(*link, "interval") == interval;
+        });
+        std::string words = fmt::format("; {} {} UTC", same ? "fullest" : "the first fullest", interval);
+        if (links.size() == 1 && at(first, "hot_seconds").is_number()) {
+            words += fmt::format(", full for {:.0f} s in all", number(first, "hot_seconds"));
+        }
+        return words;
+    }
+
     void cable(const std::vector<const ordered_json *> &links) {
         const ordered_json &first = *links.front();
         const double share = number(first, "share");
@@ -313,6 +330,7 @@ private:
         std::string words = hot_words(text(first, "cause")) + senders(links);
         const std::string direction = text(first, "direction");
         words += direction.empty() ? "" : fmt::format(" ({})", direction_words(direction));
+        words += when(links);
         words += flag(first, "by_wait", false) ? "; it holds most of its group's waiting" : "";
         if (std::any_of(links.begin(), links.end(), [](const auto *one) { return number(*one, "share") > 1.005; })) {
             words += "; above the ceiling: the interval was too short to measure, or payload_ceilings is too low";
@@ -422,6 +440,10 @@ private:
         title(fmt::format("Measured over {}: {}{}", text(group, "name"), bytes(carried),
                           spread ? fmt::format(", the busiest link {:.1f} times the mean", number(group, "spread"))
                                  : std::string()));
+        if (at(group, "hot_spread").is_number()) {
+            out_ += fmt::format("  at {} UTC the busiest link carried {:.1f} times the mean\n", text(group, "hot_interval"),
+                                number(group, "hot_spread"));
+        }
         const std::size_t room = bar_room(58);
         for (const ordered_json &port : ports) {
             const double sent = number(port, "xmit_bytes");

@@ -6,6 +6,8 @@
 #include "fabric/own_switch.hpp"
 #include "mad/engine.hpp"
 #include "mad/port_reader.hpp"
+#include "sample/board.hpp"
+#include "sources/switch_port.hpp"
 
 #include <fmt/format.h>
 
@@ -42,9 +44,11 @@ public:
 
         fabric::watch_own_switch(engine_, map_);
         // The facing ports are known without any table; they are read while the routes are followed.
+        std::set<SwitchPortKey> facing_ports;
         for (const auto *side : {&query.job, &query.services})
             for (const fabric::Endpoint &host : *side)
-                read_facing(host);
+                add_facing(host, facing_ports);
+        acquire(facing_ports, {}, began);
         // A switch that is silent must not keep the others from being read: the walk has part of the time only.
         const auto share = request_.deadline.left() / 5 * 3;
         auto live = fabric::read_live_lfts(engine_, map_, destinations(query), Deadline::after(share),
@@ -57,12 +61,14 @@ public:
 
         const fabric::LftView view(map_, out_.lfts);
         const fabric::Routes routes = fabric::analyse(view, query);
-        for (const SwitchPortKey &port : ports_of(routes))
-            read_port(port);
+        const std::set<SwitchPortKey> on_routes = ports_of(routes);
+        const auto young = static_cast<std::int64_t>(config_.sample.share_ms) * 1'000'000;
+        acquire(on_routes, neighbours(on_routes, facing_ports), request_.phase == Phase::start ? began - young : began);
         AdaptiveRouting detected = AdaptiveRouting::unknown;
         if (config_.adaptive_routing == "auto" && !live.switches.empty())
             fabric::ask_adaptive_routing(engine_, lids_of(live.switches), detected);
         engine_.run(request_.deadline);
+        await_others();
 
         for (const auto &[where, numbers] : silent_)
             out_.problems.push_back(
@@ -72,6 +78,9 @@ public:
             out_.problems.push_back({request_.node, "", *engine_.sl_problem()});
         if (engine_.failure())
             out_.problems.push_back({request_.node, "", engine_.failure()->message});
+        std::erase_if(out_.ports, [this](const SwitchPort &port) {
+            return !needed_.contains({map_.by_guid(port.switch_guid), port.port});
+        });
         std::sort(out_.ports.begin(), out_.ports.end(), [](const SwitchPort &a, const SwitchPort &b) {
             return std::pair(a.switch_guid, a.port) < std::pair(b.switch_guid, b.port);
         });
@@ -87,12 +96,100 @@ private:
         return lids;
     }
 
-    void read_facing(const fabric::Endpoint &host) {
+    void add_facing(const fabric::Endpoint &host, std::set<SwitchPortKey> &ports) {
         const SwitchPortKey port = facing(map_, host);
         if (port.first == fabric::no_node)
             out_.problems.push_back({host.name, "", "the map does not say which switch port it is on"});
         else
-            read_port(port);
+            ports.insert(port);
+    }
+
+    bool is_switch(const SwitchPortKey &key) const { return map_.is_switch(key.first); }
+    std::optional<SwitchPortKey> key_of(const sample::PortId &id) const {
+        const std::uint32_t node = map_.by_guid(id.guid);
+        return node == fabric::no_node ? std::nullopt : std::optional(SwitchPortKey{node, id.port});
+    }
+    sample::PortId id_of(const SwitchPortKey &key) const {
+        return {map_.nodes()[key.first].guid, static_cast<std::uint8_t>(key.second)};
+    }
+
+    /// All links between switches of those switches that face the job, where some of them are wanted: both ends.
+    std::set<SwitchPortKey> neighbours(const std::set<SwitchPortKey> &wanted,
+                                       const std::set<SwitchPortKey> &facing_ports) const {
+        std::set<SwitchPortKey> all;
+        if (request_.board == nullptr)
+            return all;
+        std::set<std::uint32_t> facing_switches;
+        for (const SwitchPortKey &key : facing_ports)
+            facing_switches.insert(key.first);
+        std::uint32_t last = fabric::no_node;
+        for (const SwitchPortKey &key : wanted) {
+            if (key.first == last || !facing_switches.contains(key.first) || facing_ports.contains(key))
+                continue;
+            last = key.first;
+            const fabric::MapNode at = map_.nodes()[key.first];
+            for (std::size_t port = 1; port < at.ports.size(); ++port) {
+                const fabric::MapPort link = at.ports[port];
+                if (!map_.is_switch(link.peer))
+                    continue;
+                all.emplace(key.first, static_cast<unsigned>(port));
+                all.emplace(link.peer, link.peer_port);
+            }
+        }
+        return all;
+    }
+
+    /// Has these ports read, by others where that is young enough; what others are reading at this moment is awaited later.
+    /// `besides`: of use to others only.
+    void acquire(const std::set<SwitchPortKey> &ports, const std::set<SwitchPortKey> &besides, std::int64_t not_before_ns) {
+        sample::Board::Ports wanted, all;
+        for (const SwitchPortKey &key : ports)
+            if (is_switch(key) && needed_.insert(key).second)
+                wanted.insert(id_of(key));
+        if (request_.board == nullptr) {
+            for (const sample::PortId &id : wanted)
+                read_port(*key_of(id));
+            return;
+        }
+        keep(request_.board->take(wanted, not_before_ns));
+        if (wanted.empty())
+            return;
+        for (const SwitchPortKey &key : besides)
+            if (is_switch(key) && !needed_.contains(key))
+                all.insert(id_of(key));
+        (void)request_.board->take(all, not_before_ns); // what others have already is no use to anybody
+        all.insert(wanted.begin(), wanted.end());
+        for (const sample::PortId &id : request_.board->claim(all, not_before_ns)) {
+            read_port(*key_of(id));
+            wanted.erase(id);
+        }
+        awaited_[not_before_ns].insert(wanted.begin(), wanted.end());
+    }
+
+    void keep(std::vector<SwitchPort> ports) {
+        std::move(ports.begin(), ports.end(), std::back_inserter(out_.ports));
+    }
+
+    /// Hands on what was read, waits for what others are reading, and reads what does not come.
+    void await_others() {
+        if (request_.board != nullptr && !out_.ports.empty())
+            share();
+        for (auto &[not_before_ns, open] : awaited_) {
+            keep(request_.board->await(open, not_before_ns, request_.deadline));
+            keep(request_.board->take(open, not_before_ns));
+            for (const sample::PortId &id : open)
+                read_port(*key_of(id));
+        }
+        engine_.run(request_.deadline);
+    }
+
+    void share() {
+        std::vector<SwitchPort> own;
+        for (const SwitchPort &port : out_.ports)
+            if (asked_.contains({map_.by_guid(port.switch_guid), port.port}))
+                own.push_back(port);
+        if (const auto shared = request_.board->publish(std::move(own), map_.id()); !shared)
+            out_.problems.push_back({"spool", "", "readings not shared: " + shared.error().message});
     }
 
     /// Every source's first switch for every destination: job and services to the job, the job to the services.
@@ -145,24 +242,12 @@ private:
             silent_[{map_.display_name(key.first), "the map has no LID for this switch"}].insert(key.second);
             return;
         }
-        SwitchPort port;
-        port.switch_guid = at.guid;
-        port.switch_name = at.description;
-        port.switch_lid = at.lid;
-        port.port = key.second;
+        SwitchPort port = switch_port(map_, key.first, key.second);
+        port.time_ns = wall_ns();
         reader_.ask(at.lid, key.second, [this, key, port = std::move(port)](mad::PortReading reading) mutable {
-            if (reading.info) {
-                port.state = reading.info->state_name();
-                port.rate = reading.info->rate(reading.extended_speeds);
-                // PortInfo shows FDR10 as QDR; the map knows better.
-                const auto &ports = map_.nodes()[key.first].ports;
-                if (key.second < ports.size() && port.rate.speed == "QDR" &&
-                    ports[key.second].rate.speed == "FDR10" && ports[key.second].rate.lanes == port.rate.lanes)
-                    port.rate = ports[key.second].rate;
-            } else {
+            if (!reading.info)
                 silent_[{map_.display_name(key.first), mad::words(reading.info_outcome)}].insert(port.port);
-            }
-            port.counters = std::move(reading.counters);
+            take_reading(map_, key.first, std::move(reading), port);
             out_.ports.push_back(std::move(port));
         });
     }
@@ -172,7 +257,9 @@ private:
     const ScoutRequest &request_;
     const Config &config_;
     mad::PortReader reader_;
-    std::set<SwitchPortKey> asked_;
+    std::set<SwitchPortKey> needed_; ///< for the record
+    std::set<SwitchPortKey> asked_;  ///< by us
+    std::map<std::int64_t, sample::Board::Ports> awaited_; ///< by how old the reading may be
     std::map<std::pair<std::string, std::string>, std::set<unsigned>> silent_; ///< switch and reason -> ports
     ScoutSnapshot out_;
 };

@@ -11,6 +11,10 @@
 #include <string>
 #include <vector>
 
+namespace fabric_check::sample {
+class Board;
+}
+
 namespace fabric_check {
 
 /// What a scout is to read.
@@ -21,6 +25,8 @@ struct ScoutRequest {
     /// Port GUIDs by node name, as earlier verified records taught (the spool's map/hosts.json); may be empty.
     std::map<std::string, std::vector<std::uint64_t>> known_guids;
     Deadline deadline = Deadline::never();
+    Phase phase = Phase::start;
+    sample::Board *board = nullptr; ///< readings that jobs share; null: none are
 };
 
 namespace mad {
@@ -31,6 +37,12 @@ class Engine;
 /// until the walk closes), then PortInfo and PMA counters of the ports facing them and of every member of the groups on
 /// the way. Counters that do not answer are Readings with a reason; only "no umad at all" is an Error.
 /// Hosts are matched by port GUID, falling back to NodeDescription; hosts not in the map are problems.
+///
+/// With a board, ports that others read are not asked again. Of links between switches a START takes a reading that is
+/// younger than config.sample.share_ms; of the ports facing hosts, and at END of all, only one that was asked for after
+/// this scout began: an older one would put another job's traffic, or lack some of this one's. Each reading has its own
+/// time. Where something on a switch facing the job has to be read, all of its links to other switches are, and both ends,
+/// for the next job's scout; the record has those on this job's routes.
 Result<ScoutSnapshot> scout(mad::Engine &engine, const fabric::Map &map, const ScoutRequest &request,
                             const Config &config);
 

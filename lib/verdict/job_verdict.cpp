@@ -43,10 +43,28 @@ bool without_traffic(const PortSet &set, std::uint64_t floor) {
     return any;
 }
 
+std::string sampled_note(const JobEvidence &evidence, const JobVerdict &verdict) {
+    const auto &intervals = evidence.samples->intervals;
+    double watched = 0;
+    for (const sample::SampledInterval &interval : intervals) {
+        watched += interval.seconds();
+    }
+    std::string text = fmt::format("rates are judged by {} of the sampler, {:.0f} s in all",
+                                   intervals.size() == 1 ? "1 interval" : fmt::format("{} intervals", intervals.size()),
+                                   watched);
+    if (verdict.seconds > 0) {
+        text += fmt::format(", of the {:.0f} s between the two readings of the switches; and by the average over those",
+                            verdict.seconds);
+    }
+    return text;
+}
+
 void add_notes(const JobEvidence &evidence, const RouteChanges &changes,
                JobVerdict &verdict) {
     std::vector<std::string> &notes = verdict.notes;
-    if (verdict.seconds > 0) {
+    if (verdict.intervals > 0) {
+        notes.push_back(sampled_note(evidence, verdict));
+    } else if (verdict.seconds > 0) {
         notes.push_back(fmt::format("rates are averages over the {:.0f} s between the two readings of the switches",
                                     verdict.seconds));
     }
@@ -146,6 +164,7 @@ JobVerdict judge_job(const JobEvidence &evidence, const Config &config) {
     });
     verdict.seconds = any_switch ? set.scout_seconds : 0;
     verdict.payload_ceilings = config.payload_ceilings;
+    verdict.intervals = any_switch && evidence.samples ? evidence.samples->intervals.size() : 0;
 
     std::vector<Finding> findings;
     verdict.unread = set.unread;
@@ -170,6 +189,9 @@ JobVerdict judge_job(const JobEvidence &evidence, const Config &config) {
         verdict.measures = measure_groups(*routes, set, config.thresholds.spread_min_gb * 1e9);
         LoadVerdict load = judge_load(evidence, query, verdict.measures, set, config, verdict.adaptive_routing,
                                       !changes.texts.empty());
+        if (load.group >= 0) {
+            verdict.measures[static_cast<std::size_t>(load.group)].hot_spread = load.spread;
+        }
         verdict.worst_group = load.group >= 0 ? load.group : worst_group(*routes, verdict.measures);
         verdict.hot = std::move(load.hot);
         findings.insert(findings.end(), load.findings.begin(), load.findings.end());

@@ -4,6 +4,7 @@
 #include "config/config.hpp"
 #include "fabric/routes.hpp"
 #include "record/steps.hpp"
+#include "sample/series.hpp"
 #include "snapshot/model.hpp"
 #include "verdict/port_verdict.hpp"
 #include "verdict/times.hpp"
@@ -55,6 +56,7 @@ struct JobEvidence {
     std::optional<fabric::Routes> routes_start, routes_end; ///< of query_from(that scout's hosts), by its LFT blocks
     std::vector<Problem> problems;           ///< forged records, spool, configuration, ...
     std::vector<std::uint32_t> shared_with;  ///< other jobs on its nodes meanwhile
+    std::optional<sample::Series> samples;   ///< of the switch ports on its routes; none: no sampler ran meanwhile
 };
 
 /// One thing found: a counter that moved, a hot link, a narrow port.
@@ -89,15 +91,25 @@ struct HotPort {
     double share = 0;   ///< of the payload ceiling, 0..1
     double own = 0;     ///< upper bound of the job's part, 0..1
     bool by_wait = false; ///< not over the bar, but holding the group's XmitWait
-    std::string interval; ///< "job": averaged over the job
+    /// When it was: "10:02:00-10:02:30" (UTC, the sampler's fullest interval), or "job": averaged over the job.
+    std::string interval;
+    std::int64_t from_ns = 0, to_ns = 0; ///< of that interval; 0: the job
+    double hot_seconds = 0; ///< how long it was hot in all, by the sampler; 0: not known
     std::string cause;    ///< why it is hot, one of: routing, capacity, others, incast, receiver, sender, load
     /// Of a link between switches, which of the job's traffic takes it most: "inside", "from" or "to" (the services);
     /// empty for hosts' links.
     std::string direction = {};
 };
 
+/// A group's spread in one of the sampler's intervals.
+struct HotSpread {
+    double spread = 1;
+    std::string interval; ///< as HotPort's
+};
+
 struct GroupMeasure {
     int group = -1;          ///< index into routes_end (or routes_start) groups
+    std::optional<HotSpread> hot_spread; ///< where routing-imbalance was found in an interval, and not over the job
     std::optional<double> spread; ///< busiest port's bytes over the mean, idle ports counted; none without every port
     std::vector<std::optional<std::uint64_t>> xmit_bytes, rcv_bytes, xmit_wait; ///< per group port
 };
@@ -169,6 +181,7 @@ struct JobVerdict {
     /// Plain words: which switch, LID, old and new port; between start and end, then since the map was built.
     std::vector<std::string> routes_changed;
     bool changed_in_mid_job = false; ///< of the former there are some
+    std::size_t intervals = 0; ///< of the sampler, by which rates were judged; 0: rates are averages over the job
     std::vector<std::string> advice;         ///< what to do next, plain words
     std::vector<std::string> notes;
 };

@@ -13,21 +13,23 @@ constexpr double unbounded = std::numeric_limits<double>::infinity();
 /// Sums what distinct host ports moved; a port that is not the job's, or was not read, sets no bound.
 class Bound {
 public:
-    explicit Bound(const PortSet &set) : set_(set) {}
+    Bound(const PortSet &set, const Volume &volume) : set_(set), volume_(volume) {}
     void add_all() { sum_ = unbounded; }
     void add(MapPortId host, bool sent) {
         if (!counted_.insert(host).second) {
             return;
         }
         const PortResult *port = set_.find(host);
-        const std::optional<std::uint64_t> bytes =
-            port == nullptr || port->role != "host" ? std::nullopt : sent ? port->xmit_bytes : port->rcv_bytes;
-        sum_ += bytes ? static_cast<double>(*bytes) : unbounded;
+        const std::optional<double> bytes = port == nullptr || port->role != "host" ? std::nullopt
+                                            : sent                                  ? volume_.sent(host)
+                                                                                    : volume_.received(host);
+        sum_ += bytes.value_or(unbounded);
     }
     double sum() const { return sum_; }
 
 private:
     const PortSet &set_;
+    const Volume &volume_;
     std::set<MapPortId> counted_;
     double sum_ = 0;
 };
@@ -35,18 +37,19 @@ private:
 } // namespace
 
 std::optional<double> own_share(const JobEvidence &evidence, const fabric::Query &query, const PortSet &set,
-                                MapPortId port) {
+                                MapPortId port, const Volume &volume) {
     const PortResult *result = set.find(port);
     const fabric::Routes *routes = job_routes(evidence);
-    if (result == nullptr || !result->xmit_bytes || evidence.map == nullptr || routes == nullptr) {
+    const std::optional<double> moved = volume.sent(port);
+    if (result == nullptr || !moved || evidence.map == nullptr || routes == nullptr) {
         return std::nullopt;
     }
-    const auto bytes = static_cast<double>(*result->xmit_bytes);
+    const double bytes = *moved;
     if (bytes <= 0) {
         return 0;
     }
-    Bound sent(set);
-    Bound received(set);
+    Bound sent(set, volume);
+    Bound received(set, volume);
     const MapPortId peer = peer_of(*evidence.map, port);
     if (!evidence.map->is_switch(peer.first)) {
         if (result->role == "facing") {
@@ -92,15 +95,17 @@ std::optional<double> own_share(const JobEvidence &evidence, const fabric::Query
     return carries ? std::min({bytes, sent.sum(), received.sum()}) / bytes : 0;
 }
 
-std::optional<double> own_share_received(const fabric::Query &query, const PortSet &set, const PortResult &facing) {
-    if (!facing.rcv_bytes) {
+std::optional<double> own_share_received(const fabric::Query &query, const PortSet &set, const PortResult &facing,
+                                         const Volume &volume) {
+    const std::optional<double> moved = volume.received({facing.map_node, facing.map_port});
+    if (!moved) {
         return std::nullopt;
     }
-    const auto bytes = static_cast<double>(*facing.rcv_bytes);
+    const double bytes = *moved;
     if (bytes <= 0) {
         return 0;
     }
-    Bound received(set);
+    Bound received(set, volume);
     if (query.job.empty() || (facing.role == "facing" && !query.services.empty())) {
         received.add_all(); // what services received is nobody's record
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "verdict/ports.hpp"
+#include "verdict/sampled.hpp"
 #include "verdict/trust.hpp"
 
 #include "sources/scout.hpp"
@@ -170,9 +171,9 @@ private:
         const auto end = end_.find(place);
         result.switch_start = start != start_.end() ? start->second : nullptr;
         result.switch_end = end != end_.end() ? end->second : nullptr;
-        result.seconds = set_.scout_seconds;
-        result.times.from_ns = evidence_.scout.start->time_ns;
-        result.times.to_ns = evidence_.scout.end->time_ns;
+        result.times.from_ns = time_of(result.switch_start, *evidence_.scout.start);
+        result.times.to_ns = time_of(result.switch_end, *evidence_.scout.end);
+        result.seconds = seconds_between(result.times.from_ns, result.times.to_ns);
         set_.cover.ports_expected += on_route ? 1 : 0;
         if (was_read(result.switch_start) && was_read(result.switch_end)) {
             set_.cover.ports_seen += on_route ? 1 : 0;
@@ -206,8 +207,20 @@ private:
         return was_read(result.switch_start) ? "not read at end" : "not read at start";
     }
 
+    /// Several jobs may have shared a reading: its time is its own.
+    static std::int64_t time_of(const SwitchPort *port, const ScoutSnapshot &scout) {
+        return port != nullptr && port->time_ns != 0 ? port->time_ns : scout.time_ns;
+    }
+
     void judge(PortResult &result) const {
         result.deltas = deltas_of(result.switch_start->counters, result.switch_end->counters);
+        if (evidence_.samples) {
+            if (const auto column = column_of(map_, *evidence_.samples, {result.map_node, result.map_port})) {
+                result.times.totals = sampled_totals(evidence_.samples->ports[*column], *result.switch_start,
+                                                     *result.switch_end, result.times.from_ns, result.times.to_ns);
+                result.deltas = with_intervals(std::move(result.deltas), result.times, grading_.lost_share);
+            }
+        }
         distrust_data(result.deltas, link_gbps(result), result.seconds);
         result.xmit_bytes = xmit_bytes(result.deltas);
         result.rcv_bytes = rcv_bytes(result.deltas);
