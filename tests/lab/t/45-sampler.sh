@@ -100,8 +100,8 @@ rm -f "$samples"/newest.fcp
 : > "$FABRIC_CHECK_LAB/log/fabric-check.log"
 jobs=$(submit --array=1-12 -N1 --exclusive --fabric-check --wrap 'sleep 3')
 wait_job "$jobs" > /dev/null
-starts=$(grep -c 'scout: job .* MADs sent' "$FABRIC_CHECK_LAB/log/fabric-check.log")
-shared=$(grep -c 'scout: job .* [1-9][0-9]* ports as others read them' "$FABRIC_CHECK_LAB/log/fabric-check.log")
+starts=$(grep -c 'scout: .* MADs sent' "$FABRIC_CHECK_LAB/log/fabric-check.log")
+shared=$(grep -c 'scout: .* [1-9][0-9]* ports as others read them' "$FABRIC_CHECK_LAB/log/fabric-check.log")
 [ "$shared" -ge 6 ] || fail "only $shared of $starts scouts used another's readings"
 for claim in "$samples"/claim.*; do [ ! -e "$claim" ] || fail "a claim is left: $claim"; done
 pass "jobs that start together share a pass ($shared of $starts passes used others' readings)"
@@ -111,6 +111,6 @@ lab config sample.share_ms=0
 : > "$FABRIC_CHECK_LAB/log/fabric-check.log"
 jobs=$(submit --array=1-4 -N1 --exclusive --fabric-check --wrap 'sleep 1')
 wait_job "$jobs" > /dev/null
-grep -q 'scout: job .* [1-9][0-9]* ports as others' "$FABRIC_CHECK_LAB/log/fabric-check.log" && fail "share_ms = 0 did not turn it off"
+grep -q 'scout: .* [1-9][0-9]* ports as others' "$FABRIC_CHECK_LAB/log/fabric-check.log" && fail "share_ms = 0 did not turn it off"
 lab config sample.share_ms= sample.interval_s= services=
 pass "share_ms = 0: everybody reads for himself"
