@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The node hook alone: its whole life, on a node of 16 ports with 40 counters each, whose files lie on tmpfs as sysfs does
 in memory, with a real munged; beside a hook as scripts write it, which reads the same files with cat. See README.md."""
@@ -142,6 +142,35 @@ socket = "{socket}"
     hook = statistics.median(one[0] for one in results["prolog"])
     print(f"the shell hook takes {statistics.median(one[0] for one in shell) / hook:.0f} x as long; "
           f"goal 5 ms and 4 MB: {'met' if hook < 5 and max(one[2] for one in results['prolog']) < 4096 else 'missed'}")
+    measure_hung(work, environment, hooks[0][1])
+
+
+def measure_hung(work, environment, program):
+    """How long after its budget a hook leaves when what it reads or writes hangs in the kernel, where no kill helps."""
+    hung = f"{work}/hung"
+    os.mkdir(hung)
+    server = subprocess.Popen([f"{os.path.dirname(os.path.abspath(__file__))}/../lab/lib/hung_mount.py", hung])
+    try:
+        for _ in range(500):
+            if f" {hung} fuse" in open("/proc/mounts").read():
+                break
+            time.sleep(0.01)
+        with open(f"{work}/config.toml") as file:
+            config = file.read().split("\n")
+        late = {}
+        for key in ("spool", "sysfs_root", "node_state", "log_file"):
+            lines = [f'{key} = "{hung}/it"'] + [line for line in config if not line.startswith(key)]
+            write(f"{work}/hung.toml", "\n".join(lines) + "\n[hooks]\nbudget_ms = 300\n")
+            environment["FABRIC_CHECK_CONFIG"] = f"{work}/hung.toml"
+            late[key] = [run([os.path.abspath(program)], environment)[0] - 300 for _ in range(3)]
+        environment["FABRIC_CHECK_CONFIG"] = f"{hung}/it"
+        late["configuration"] = [run([os.path.abspath(program)], environment)[0] - 2000 for _ in range(3)]
+    finally:
+        server.terminate()
+        server.wait()
+    print("leaves after its budget, with something that hangs in the kernel, goal 100 ms; medians of 3, and the worst:")
+    for key, values in late.items():
+        print(f"{key:24}{statistics.median(values):9.1f} ms{max(values):9.1f} ms")
 
 
 if __name__ == "__main__":
