@@ -6,19 +6,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <ctime>
+#include <link.h>
 #include <malloc.h>
 #include <sched.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-// What a linker of ELF says of where a program lies: its first byte, the end of its code, the end of its data.
-extern "C" {
-extern char __executable_start, etext, edata, end; // NOLINT(bugprone-reserved-identifier)
-}
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
@@ -209,19 +207,39 @@ Guarded run_guarded(milliseconds budget, const GuardedWork &work) noexcept {
 
 void populate_memory(std::size_t heap) noexcept {
     const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-    const auto down = [&](const void *place) { return reinterpret_cast<std::uintptr_t>(place) & ~(page - 1); };
-    const auto populate = [](std::uintptr_t from, std::uintptr_t to, int how) {
+    const auto populate = [page](std::uintptr_t from, std::uintptr_t to, int how) {
+        from &= ~(page - 1);
         if (to > from) {
             (void)::madvise(reinterpret_cast<void *>(from), to - from, how); // NOLINT(performance-no-int-to-ptr)
         }
     };
-    populate(down(&__executable_start), down(&etext) + page, MADV_POPULATE_READ);
-    populate(down(&edata), down(&end) + page, MADV_POPULATE_WRITE);
+    // The program's own headers, as the kernel hands them over: not even a dynamic linker is asked.
+    const auto *header = reinterpret_cast<const ElfW(Phdr) *>(::getauxval(AT_PHDR)); // NOLINT(performance-no-int-to-ptr)
+    const auto count = ::getauxval(AT_PHNUM);
+    std::uintptr_t base = 0, read_only_end = 0; // of what was writable until it was relocated
+    for (unsigned long i = 0; header != nullptr && i < count; ++i) {
+        if (header[i].p_type == PT_PHDR) {
+            base = reinterpret_cast<std::uintptr_t>(header) - header[i].p_vaddr;
+        } else if (header[i].p_type == PT_GNU_RELRO) {
+            read_only_end = header[i].p_vaddr + header[i].p_memsz;
+        }
+    }
+    for (unsigned long i = 0; header != nullptr && i < count; ++i) {
+        const std::uintptr_t from = header[i].p_vaddr, to = from + header[i].p_memsz;
+        if (header[i].p_type == PT_LOAD && (header[i].p_flags & PF_W) == 0) {
+            populate(base + from, base + to, MADV_POPULATE_READ);
+        } else if (header[i].p_type == PT_LOAD) {
+            populate(base + std::max(from, std::min(read_only_end, to)), base + to, MADV_POPULATE_WRITE);
+        }
+    }
+    // One piece, that malloc takes everything from and never gives back.
     ::mallopt(M_TOP_PAD, static_cast<int>(heap));
-    ::mallopt(M_TRIM_THRESHOLD, static_cast<int>(heap * 4));
-    const std::uintptr_t before = down(::sbrk(0));
-    std::free(std::malloc(heap / 2)); // NOLINT(cppcoreguidelines-no-malloc): grows the heap, at once and for good
-    populate(before, down(::sbrk(0)), MADV_POPULATE_WRITE);
+    ::mallopt(M_TRIM_THRESHOLD, static_cast<int>(heap * 16));
+    ::mallopt(M_MMAP_THRESHOLD, static_cast<int>(heap * 4));
+    const auto before = reinterpret_cast<std::uintptr_t>(::sbrk(0));
+    void *volatile grown = std::malloc(heap / 2); // NOLINT(cppcoreguidelines-no-malloc)
+    std::free(grown);                             // NOLINT(cppcoreguidelines-no-malloc)
+    populate(before, reinterpret_cast<std::uintptr_t>(::sbrk(0)), MADV_POPULATE_WRITE);
 }
 
 } // namespace fabric_check

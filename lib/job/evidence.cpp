@@ -2,6 +2,7 @@
 #include "job/evidence.hpp"
 
 #include "fabric/routes.hpp"
+#include "job/scout_calls.hpp"
 #include "sources/scout.hpp"
 #include "verdict/port_use.hpp"
 
@@ -199,6 +200,34 @@ std::vector<NodeRecords> pair_nodes(const std::vector<std::string> &nodes, const
     return result;
 }
 
+std::vector<std::string> scout_hosts(const std::vector<std::string> &nodes, const JobRecords &records,
+                                     const Config &config) {
+    if (config.scout == scout_on_head_node)
+        return {};
+    std::set<std::string> hosts;
+    for (const auto &[file, record] : records) {
+        const bool scout = record.name.kind == RecordKind::scout_start || record.name.kind == RecordKind::scout_end;
+        if (scout && record.refused.empty() &&
+            (config.scout == scout_on_controller || config.scout == record.name.node))
+            hosts.insert(record.name.node);
+    }
+    for (const auto &node : nodes)
+        hosts.erase(node);
+    return {hosts.begin(), hosts.end()};
+}
+
+bool scouts_ended(const std::vector<NodeRecords> &paired, const std::vector<std::string> &nodes,
+                  const JobRecords &records, const PairingWindow &window, const Config &config) {
+    const auto ended = [](const NodeRecords &host) { return host.scout_end != nullptr; };
+    if (config.scout == scout_on_head_node) {
+        const auto scouts = static_cast<std::ptrdiff_t>(std::min<std::size_t>(paired.size(), config.scouts));
+        return std::all_of(paired.begin(), paired.begin() + scouts, ended);
+    }
+    const auto outside = pair_nodes(scout_hosts(nodes, records, config), records, window);
+    return std::any_of(outside.begin(), outside.end(), ended) || // the host may be one of the job's own
+           std::any_of(paired.begin(), paired.end(), ended);
+}
+
 ScoutEvidence choose_scout(const std::vector<NodeRecords> &nodes) {
     const ScoutSnapshot *start = nullptr, *end = nullptr;
     const ScoutSnapshot *fullest_start = nullptr, *fullest_end = nullptr;
@@ -256,7 +285,10 @@ JobEvidence build_evidence(const EvidenceSource &source, const Config &config) {
         node.slurmd_died = !node.end && source.spool_problem.empty();
         evidence.nodes.push_back(std::move(node));
     }
-    evidence.scout = choose_scout(paired);
+    auto scouts = paired;
+    for (auto &host : pair_nodes(scout_hosts(source.job.node_names, *source.records, config), *source.records, source.window))
+        scouts.push_back(std::move(host));
+    evidence.scout = choose_scout(scouts);
     drop_excluded(evidence, config);
     list_problems(evidence, *source.records, source.window);
     if (!source.spool_problem.empty())

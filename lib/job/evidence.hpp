@@ -34,6 +34,15 @@ struct NodeRecords {
 std::vector<NodeRecords> pair_nodes(const std::vector<std::string> &nodes, const JobRecords &records,
                                     const PairingWindow &window);
 
+/// Hosts outside the job that read the switches for it, as config.scout has it: the controller, whichever it was, or the
+/// host it names. None where the job's own nodes do. Pure.
+std::vector<std::string> scout_hosts(const std::vector<std::string> &nodes, const JobRecords &records,
+                                     const Config &config);
+
+/// Is the END of every scout there that is to be waited for? `paired`: the records of the job's `nodes`. Pure.
+bool scouts_ended(const std::vector<NodeRecords> &paired, const std::vector<std::string> &nodes,
+                  const JobRecords &records, const PairingWindow &window, const Config &config);
+
 /// The scout's readings to judge by: of a node that read both times if there is one with switch ports in both, else the
 /// fullest START and the fullest END. Pure.
 ScoutEvidence choose_scout(const std::vector<NodeRecords> &nodes);

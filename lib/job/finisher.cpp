@@ -122,13 +122,13 @@ Finisher::Step Finisher::work_on(const Ticket &ticket, Attempt &attempt) {
     // Wait for END records: a while after the last that came, never longer than the maximum. A scout's comes a moment
     // after its node's: once all nodes are there, no longer than a hook may take.
     std::int64_t last_ns = ticket.time_ns;
-    bool nodes_there = true, scouts_there = true;
-    std::size_t index = 0;
-    for (const auto &node : pair_nodes(*nodes, records_[ticket.job_id], {.ticket_ns = ticket.time_ns})) {
+    bool nodes_there = true;
+    const auto paired = pair_nodes(*nodes, records_[ticket.job_id], {.ticket_ns = ticket.time_ns});
+    const bool scouts_there =
+        scouts_ended(paired, *nodes, records_[ticket.job_id], {.ticket_ns = ticket.time_ns}, config_);
+    for (const auto &node : paired) {
         // A note says why there is none, but anybody can write one: it ends no wait.
         nodes_there = nodes_there && node.end != nullptr;
-        if (index++ < config_.scouts)
-            scouts_there = scouts_there && node.scout_end != nullptr;
         if (node.end != nullptr)
             last_ns = std::max(last_ns, std::min(node.end->name.time_ns, now));
     }

@@ -6,6 +6,7 @@
 #include "job/own_node.hpp"
 #include "job/scout_pass.hpp"
 #include "job/scout_requests.hpp"
+#include "record/record_name.hpp"
 
 #include <csignal>
 #include <cstdlib>

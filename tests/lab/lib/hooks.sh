@@ -4,7 +4,7 @@
 
 write_hooks() {
     local name
-    mkdir -p "$lab_dir/hooks" "$lab_dir/bin" "$lab_dir/sim/slots"
+    mkdir -p "$lab_dir/hooks" "$lab_dir/libexec" "$lab_dir/bin" "$lab_dir/sim/slots"
     for ((name = 1; name <= slots; name++)); do
         : > "$lab_dir/sim/slots/$name"
         chmod 666 "$lab_dir/sim/slots/$name" # fabric-check is for ordinary users, too
@@ -15,6 +15,7 @@ write_hooks() {
     for name in prologctld epilogctld; do
         controller_hook "$name" > "$lab_dir/hooks/$name"
     done
+    scout_script > "$lab_dir/libexec/fabric-check-scout"
     client_script > "$lab_dir/bin/fabric-check"
     munge_script munge > "$lab_dir/bin/munge"
     munge_script unmunge > "$lab_dir/bin/unmunge"
@@ -22,18 +23,15 @@ write_hooks() {
         slurm_script $name > "$lab_dir/bin/$name"
     done
     ln -sf "$here/lab" "$lab_dir/bin/lab"
-    chmod 755 "$lab_dir"/hooks/* "$lab_dir"/bin/*
+    chmod 755 "$lab_dir"/hooks/* "$lab_dir"/libexec/* "$lab_dir"/bin/*
 }
 
-# Only the first two nodes of a job send MADs: only they get the preload, and a client of
-# ibsim with it. The lock on the slot lives as long as the descriptor the hook inherits.
 node_hook() {
     cat << EOF
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 lab=$lab_dir
 hook=$build/bin/fabric-check-$1
-umad=$umad2sim
 export FABRIC_CHECK_CONFIG=$lab_dir/fabric-check.toml IBSIM_SOCKNAME=$IBSIM_SOCKNAME
 export FABRIC_CHECK_LAB_PROC=$lab_id:hook
 EOF
@@ -41,37 +39,42 @@ EOF
 cd "$lab/sim/scratch" || exit 0
 # A node may have a configuration of its own: one whose munged is away, say.
 [ ! -e "$lab/nodes/$SLURMD_NODENAME/fabric-check.toml" ] || FABRIC_CHECK_CONFIG=$lab/nodes/$SLURMD_NODENAME/fabric-check.toml
-if ! [ -x "$hook" ]; then
-    echo "$SLURMD_NODENAME job $SLURM_JOB_ID: no ${hook##*/}" >> "$lab/log/hooks.log"
-    exit 0
-fi
-# The first two names of the node list go into $names.
-list=${SLURM_JOB_NODELIST:-$SLURM_NODELIST} names=()
-while [[ ${#names[@]} -lt 2 && $list =~ ^,?([^],[]+)(\[([^]]*)\])?(.*)$ ]]; do
-    prefix=${BASH_REMATCH[1]} ranges=${BASH_REMATCH[3]} list=${BASH_REMATCH[4]}
-    [ -n "$ranges" ] || names+=("$prefix")
-    for range in ${ranges//,/ }; do
-        low=${range%-*}
-        for ((n = 10#$low; n <= 10#${range#*-} && ${#names[@]} < 2; n++)); do
-            printf -v name '%s%0*d' "$prefix" ${#low} "$n"
-            names+=("$name")
-        done
-    done
-done
-if [[ $SLURMD_NODENAME = "${names[0]}" || $SLURMD_NODENAME = "${names[1]}" ]] && ! [ -e "$lab/nodes/$SLURMD_NODENAME/no-umad" ]; then
+[ -x "$hook" ] && exec "$hook" 2>> "$lab/log/hooks.log"
+echo "$SLURMD_NODENAME job $SLURM_JOB_ID: no ${hook##*/}" >> "$lab/log/hooks.log"
+exit 0
+EOF
+}
+
+# Only the scout sends MADs: only it gets the preload, and a client of ibsim with it. The lock on the slot lives as long as
+# the descriptor that it inherits. On a host that is no node it is a client on stor03.
+scout_script() {
+    cat << EOF
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+lab=$lab_dir
+scout=$build/bin/fabric-check-scout
+umad=$umad2sim
+export FABRIC_CHECK_CONFIG=\${FABRIC_CHECK_CONFIG:-$lab_dir/fabric-check.toml} IBSIM_SOCKNAME=$IBSIM_SOCKNAME
+export FABRIC_CHECK_LAB_PROC=$lab_id:hook
+EOF
+    cat << 'EOF'
+cd "$lab/sim/scratch" || exit 1
+host=stor03
+[ ! -d "$lab/nodes/$2" ] || host=$2
+if ! [ -e "$lab/nodes/$host/no-umad" ]; then
     for try in 1 2 3 4 5 6 7 8 9 10; do
         for slot in "$lab"/sim/slots/[1-9]; do
             exec 9> "$slot"
             if /usr/bin/flock -n 9; then
-                LD_PRELOAD=$umad SIM_HOST=$SLURMD_NODENAME exec "$hook" 2>> "$lab/log/hooks.log"
+                LD_PRELOAD=$umad SIM_HOST=$host exec "$scout" "$@" 2>> "$lab/log/hooks.log"
             fi
         done
         /bin/sleep 0.1
     done
     exec 9>&-
-    echo "$SLURMD_NODENAME job $SLURM_JOB_ID: no free ibsim client, going on without" >> "$lab/log/hooks.log"
+    echo "$host job $SLURM_JOB_ID: no free ibsim client, going on without" >> "$lab/log/hooks.log"
 fi
-exec "$hook" 2>> "$lab/log/hooks.log"
+exec "$scout" "$@" 2>> "$lab/log/hooks.log"
 EOF
 }
 
@@ -125,6 +128,7 @@ sysfs_root = "$lab_dir/nodes/%n/sys"
 proc_root = "$lab_dir/nodes/%n/proc"
 node_state = "$lab_dir/nodes/%n/state"
 log_file = "$lab_dir/log/fabric-check.log"
+libexec = "$lab_dir/libexec"
 # ibsim's switches have no adaptive routing, and leave the question without an answer.
 adaptive_routing = "off"
 ${1:+services = \"$1\"}

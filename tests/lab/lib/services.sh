@@ -96,7 +96,16 @@ write_slurm_conf() {
         submit="JobSubmitPlugins=fabric_check"
         plugins+=:$build/lib
     fi
-    [ -x "$build/bin/fabric-check-prologctld" ] && prolog="PrologSlurmctld=$lab_dir/hooks/prologctld"
+    prolog="PrologFlags=Alloc,DeferBatch
+Prolog=$lab_dir/hooks/prolog
+Epilog=$lab_dir/hooks/epilog
+EpilogSlurmctld=$lab_dir/hooks/epilogctld"
+    [ -x "$build/bin/fabric-check-prologctld" ] && prolog+=$'\n'"PrologSlurmctld=$lab_dir/hooks/prologctld"
+    # For measurements: the programs themselves, with the default configuration; or nothing of ours.
+    case ${FABRIC_CHECK_LAB_HOOKS:-scripts} in
+    programs) prolog=$(sed "s|$lab_dir/hooks/|$build/bin/fabric-check-|" <<< "$prolog") ;;
+    none) prolog="" ;;
+    esac
     cat > "$SLURM_CONF" << EOF
 ClusterName=lab
 SlurmctldHost=$host($address)
@@ -126,10 +135,6 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SchedulerType=sched/backfill
 SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,sched_interval=5,bf_interval=2,bf_max_job_test=200
-PrologFlags=Alloc,DeferBatch
-Prolog=$lab_dir/hooks/prolog
-Epilog=$lab_dir/hooks/epilog
-EpilogSlurmctld=$lab_dir/hooks/epilogctld
 $prolog
 PrologEpilogTimeout=30
 SlurmctldTimeout=30
@@ -170,7 +175,7 @@ StorageLoc=slurm_acct_db
 EOF
     )
     : > "$lab_dir/plugstack.conf"
-    if [ -e "$build/lib/fabric_check_spank.so" ]; then
+    if [ -e "$build/lib/fabric_check_spank.so" ] && [ "${FABRIC_CHECK_LAB_HOOKS:-}" != none ]; then
         echo "optional $build/lib/fabric_check_spank.so config=$lab_dir/fabric-check.toml step_ms=1000" > "$lab_dir/plugstack.conf"
     fi
 }

@@ -161,6 +161,38 @@ Record with_intervals(Phase phase, std::int64_t time_ns, std::int64_t from_ns) {
     return record;
 }
 
+TEST_F(Evidence, TakesAHostOutsideTheJobWhereTheConfigurationNamesIt) {
+    believed(scout_record(7, "fabric1", Phase::start, 10 * second_ns, {}));
+    believed(scout_record(7, "fabric1", Phase::end, 101 * second_ns, {}));
+    EXPECT_FALSE(build().scout.start) << "the job's own nodes are the scouts";
+    config.scout = "fabric2";
+    EXPECT_FALSE(build().scout.start) << "another host is";
+    for (const char *scout : {"fabric1", "controller"}) {
+        config.scout = scout;
+        const auto evidence = build();
+        ASSERT_TRUE(evidence.scout.start && evidence.scout.end) << scout;
+        EXPECT_EQ(evidence.scout.start->node, "fabric1");
+    }
+}
+
+TEST_F(Evidence, ARefusedRecordMakesNoHostAScout) {
+    config.scout = "controller";
+    refused({7, "fabric1", 10 * second_ns, RecordKind::scout_start}, "forged");
+    EXPECT_TRUE(scout_hosts(nodes, records, config).empty());
+}
+
+TEST_F(Evidence, WaitsForTheScoutsThatTheConfigurationHas) {
+    const auto there = [this] { return scouts_ended(pair_nodes(nodes, records, window), nodes, records, window, config); };
+    believed(scout_record(7, "fabric1", Phase::end, 101 * second_ns, {}));
+    EXPECT_FALSE(there()) << "on the head nodes";
+    config.scout = "controller";
+    EXPECT_TRUE(there());
+    records.clear();
+    EXPECT_FALSE(there()) << "not there yet";
+    believed(scout_record(7, "node02", Phase::end, 101 * second_ns, {}));
+    EXPECT_TRUE(there()) << "the controller may be a node of the job";
+}
+
 TEST_F(Evidence, TakesTheIntervalsOfEnd) {
     believed(node_record(7, "node01", Phase::start, 10 * second_ns));
     believed(with_intervals(Phase::mid, 50 * second_ns, 10 * second_ns));
