@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sample/block.hpp"
 
+#include "sample/block_columns.hpp"
 #include "sample/bytes.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace {
 
 constexpr std::size_t most_name = 128;
 constexpr std::size_t event_room = 24; ///< bytes of an event at most: two numbers of ten, column, name, kind
-constexpr int level = 6; // a tenth smaller than 1; 9 gains nothing measurable for five times the time
+constexpr int level = Z_DEFAULT_COMPRESSION;
 
 std::string squeezed(const std::string &raw) {
     uLongf size = compressBound(raw.size());
@@ -101,7 +102,7 @@ bool read_event(ByteReader &reader, std::size_t names, Event &event, std::uint64
 
 } // namespace
 
-std::string encode_block(const Layout &layout, const Block &block) {
+std::string encode_columns(const Layout &layout, const Block &block) {
     std::string raw;
     const std::size_t events = std::min(block.events.size(), most_events);
     raw.reserve(3 * layout.ports.size() + event_room * events + 256);
@@ -120,15 +121,12 @@ std::string encode_block(const Layout &layout, const Block &block) {
     std::uint32_t column = 0;
     for (std::size_t i = 0; i < events; ++i)
         write_event(writer, block.events[i], column);
-    return squeezed(raw);
+    return raw;
 }
 
-Result<Block> decode_block(const Layout &layout, std::string_view bytes) {
+Result<Block> decode_columns(const Layout &layout, std::string_view raw) {
     const Error bad{Errc::malformed, "not a block of samples"};
-    std::string raw;
     const std::size_t ports = layout.ports.size();
-    if (!unsqueeze(bytes, 3 * ports + event_room * most_events + most_names * most_name + 256, raw))
-        return bad;
     ByteReader reader(raw);
     Block block;
     block.from_ns = reader.i64();
@@ -151,6 +149,16 @@ Result<Block> decode_block(const Layout &layout, std::string_view bytes) {
     if (!reader.ok() || !reader.at_end())
         return bad;
     return block;
+}
+
+std::string encode_block(const Layout &layout, const Block &block) { return squeezed(encode_columns(layout, block)); }
+
+Result<Block> decode_block(const Layout &layout, std::string_view bytes) {
+    std::string raw;
+    const std::size_t most = 3 * layout.ports.size() + event_room * most_events + most_names * most_name + 256;
+    if (!unsqueeze(bytes, most, raw))
+        return Error{Errc::malformed, "not a block of samples"};
+    return decode_columns(layout, raw);
 }
 
 } // namespace fabric_check::sample

@@ -48,7 +48,9 @@ public:
         for (const auto *side : {&query.job, &query.services})
             for (const fabric::Endpoint &host : *side)
                 add_facing(host, facing_ports);
-        acquire(facing_ports, {}, began);
+        for (const SwitchPortKey &port : facing_ports)
+            if (needed_.insert(port).second)
+                read_port(port);
         // A switch that is silent must not keep the others from being read: the walk has part of the time only.
         const auto share = request_.deadline.left() / 5 * 3;
         auto live = fabric::read_live_lfts(engine_, map_, destinations(query), Deadline::after(share),

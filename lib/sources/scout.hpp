@@ -38,10 +38,10 @@ class Engine;
 /// the way. Counters that do not answer are Readings with a reason; only "no umad at all" is an Error.
 /// Hosts are matched by port GUID, falling back to NodeDescription; hosts not in the map are problems.
 ///
-/// With a board, ports that others read are not asked again. Of links between switches a START takes a reading that is
-/// younger than config.sample.share_ms; of the ports facing hosts, and at END of all, only one that was asked for after
-/// this scout began: an older one would put another job's traffic, or lack some of this one's. Each reading has its own
-/// time. Where something on a switch facing the job has to be read, all of its links to other switches are, and both ends,
+/// With a board, links between switches that others read are not asked again: a START takes a reading that is younger than
+/// config.sample.share_ms, an END one that was asked for after this scout began, as an older one lacks some of the job's
+/// traffic. Ports facing hosts are always asked: another job's traffic would be in an older reading. Each reading has its
+/// own time. Where a link of a switch facing the job has to be read, all of its links to other switches are, at both ends,
 /// for the next job's scout; the record has those on this job's routes.
 Result<ScoutSnapshot> scout(mad::Engine &engine, const fabric::Map &map, const ScoutRequest &request,
                             const Config &config);

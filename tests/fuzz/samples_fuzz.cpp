@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Everything in the spool's samples/: whatever it is, refused or the same after another round.
+#include "sample/block_columns.hpp"
 #include "sample/board.hpp"
 #include "sample/lease.hpp"
 #include "sample/pass.hpp"
@@ -39,6 +40,21 @@ void ring(std::string_view bytes) {
     (void)builder.finish(problems);
 }
 
+/// The columns of a block of three ports, two of them one link's.
+void columns(std::string_view bytes) {
+    Layout layout;
+    layout.ports = {{{1, 1}, 200000, 2}, {{1, 2}, 200000, no_peer}, {{2, 1}, 200000, 0}};
+    const auto block = decode_columns(layout, bytes);
+    if (!block)
+        return;
+    const auto again = decode_columns(layout, encode_columns(layout, *block));
+    must(again && *again == *block);
+    SeriesBuilder builder({{1, 1}, {2, 1}, {3, 1}}, 0, INT64_MAX, 1000);
+    builder.add(layout, *block);
+    std::vector<Problem> problems;
+    (void)builder.finish(problems);
+}
+
 /// A head, and ports under a head of ours.
 void pass(std::string_view bytes) {
     (void)decode_pass_head(bytes).ok();
@@ -64,6 +80,7 @@ void pass(std::string_view bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
     const std::string_view bytes(reinterpret_cast<const char *>(data), size);
     ring(bytes);
+    columns(bytes);
     pass(bytes);
     const auto claim = decode_claim(bytes);
     must(decode_claim(encode_claim(claim)) == claim);

@@ -58,7 +58,7 @@ lab config thresholds.lost_share=0.4
 sleep 2
 job=$(submit -N12 --fabric-check --wrap 'sleep 16')
 wait_running "$job"
-lab traffic 'stor[01-08]' 'node[01-12]' 2 3 > /dev/null || fail "traffic"
+lab traffic 'stor[01-08]' 'node[01-12]' 0.05 3 > /dev/null || fail "traffic"
 sleep 2
 lab sim 'PerformanceSet "SwitchA"[13] PortCounters.SymbolErrorCounter=0' > /dev/null || fail "sim"
 wait_job "$job" > /dev/null
@@ -71,7 +71,7 @@ pass "a reset on a link between switches costs its interval"
 # --- an error on a link has its time
 job=$(submit -N12 --fabric-check --wrap 'sleep 12')
 wait_running "$job"
-lab traffic 'stor[01-08]' 'node[01-12]' 2 3 > /dev/null || fail "traffic"
+lab traffic 'stor[01-08]' 'node[01-12]' 0.05 3 > /dev/null || fail "traffic"
 lab sim 'PerformanceSet "SwitchA"[13] PortCounters.SymbolErrorCounter=7' > /dev/null || fail "sim"
 wait_job "$job" > /dev/null
 line=$(line_of "$job") || exit 1

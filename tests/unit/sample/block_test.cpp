@@ -55,7 +55,7 @@ Block random_block(const Layout &layout, std::mt19937 &random) {
     block.names = {"LinkDownedCounter", "SymbolErrorCounter"};
     for (std::uint32_t port = 0; port < layout.ports.size(); ++port)
         for (unsigned n = random() % 3; n > 0; --n) {
-            Event event{port, random() % 2, static_cast<EventKind>(random() % 5), Absence::absent, 0, 0};
+            Event event{port, static_cast<std::uint32_t>(random() % 2), static_cast<EventKind>(random() % 5), Absence::absent, 0, 0};
             const std::uint64_t one = random(), other = std::uint64_t{random()} << 32U | random();
             event.before = event.kind == EventKind::silent ? 0 : one;
             event.after = other;
