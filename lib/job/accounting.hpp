@@ -29,18 +29,30 @@ struct JobInstance {
     const std::string &field(CommentField which) const;
 };
 
-/// What the finisher needs of Slurm's accounting. Errc::unavailable: slurmdbd is away, ask again later.
+/// One line for one record.
+struct Attachment {
+    const JobInstance *instance = nullptr;
+    CommentField field = CommentField::system_comment;
+    std::string text; ///< the field's whole new content
+    /// Set by attach(). Success: it is in the database for good. Errc::not_found: the database holds no such ended
+    /// record (yet).
+    Status done = Error{Errc::unavailable, "not tried"};
+};
+
+/// What the finisher needs of Slurm's accounting, for many jobs at a time. Errc::unavailable: slurmdbd is away, ask
+/// again later.
 class Accounting {
 public:
     virtual ~Accounting() = default;
-    /// All instances of the ticket's job (of exactly this array task or heterogeneous component), in the order they
+    /// Of each ticket's job (of exactly this array task or heterogeneous component) all instances, in the order they
     /// were submitted. None recorded yet: empty.
-    virtual Result<std::vector<JobInstance>> instances(const Ticket &ticket) = 0;
-    /// Replaces one field of exactly this instance's record. Errc::not_found: the database holds no such ended record
-    /// (yet).
-    virtual Status attach(const JobInstance &instance, CommentField field, const std::string &text) = 0;
-    /// Other jobs that held any of its nodes while it ran.
-    virtual Result<std::vector<std::uint32_t>> sharing(const JobInstance &instance) = 0;
+    virtual Result<std::vector<std::vector<JobInstance>>> instances(const std::vector<const Ticket *> &tickets) = 0;
+    /// Replaces one field of exactly each instance's record. All that succeed become permanent together: after a
+    /// failure in between none of them has changed, or all before it. One that fails costs no other unless slurmdbd is
+    /// away.
+    virtual void attach(std::vector<Attachment> &lines) = 0;
+    /// Of each instance, the other jobs that held any of its nodes while it ran.
+    virtual Result<std::vector<std::vector<std::uint32_t>>> sharing(const std::vector<const JobInstance *> &instances) = 0;
     /// Users may not see each other's jobs: PrivateData of slurm.conf has `jobs`, by slurmctld's word. Errc::unavailable:
     /// slurmctld is away.
     virtual Result<bool> jobs_are_private() = 0;
@@ -56,7 +68,8 @@ const JobInstance *choose_instance(const std::vector<JobInstance> &instances, co
 
 /// slurmdbd through libslurm, by this slurm.conf (empty: Slurm's own). One connection, reopened after a failure. The
 /// only user of libslurm. Initialises it once for the process; libslurm ends the process when slurm.conf is unusable,
-/// so what can be checked is checked before.
-Result<std::unique_ptr<Accounting>> slurm_accounting(const std::string &slurm_conf);
+/// so what can be checked is checked before. `quick_socket` false leaves the connection as libslurm made it
+/// (dbd_socket.hpp), for comparison.
+Result<std::unique_ptr<Accounting>> slurm_accounting(const std::string &slurm_conf, bool quick_socket = true);
 
 } // namespace fabric_check

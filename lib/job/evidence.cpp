@@ -118,20 +118,53 @@ const NodeSnapshot *node_of(const VerifiedRecord *record) {
     return record != nullptr && record->record ? std::get_if<NodeSnapshot>(&record->record->snapshot) : nullptr;
 }
 
+/// Copies out of records, or moves where they may be emptied. A 10,000-node job's snapshots are hundreds of megabytes.
+class Source {
+public:
+    explicit Source(JobRecords *take) : take_(take) {}
+
+    NodeSnapshot node(const VerifiedRecord *record) const {
+        auto *own = owned(record);
+        return own != nullptr ? std::move(std::get<NodeSnapshot>(own->snapshot)) : *node_of(record);
+    }
+    ScoutSnapshot scout(const VerifiedRecord *record) const {
+        auto *own = owned(record);
+        return own != nullptr ? std::move(std::get<ScoutSnapshot>(own->snapshot)) : *scout_of(record);
+    }
+    Intervals intervals(const VerifiedRecord *record) const {
+        auto *own = owned(record);
+        return own != nullptr ? std::move(own->intervals) : record->record->intervals;
+    }
+    StepRecords steps(const VerifiedRecord *record) const {
+        auto *own = owned(record);
+        return own != nullptr ? std::move(own->steps) : record->record->steps;
+    }
+
+private:
+    Record *owned(const VerifiedRecord *record) const {
+        if (take_ == nullptr)
+            return nullptr;
+        const auto found = take_->find(record->name.file_name());
+        return found != take_->end() && &found->second == record ? &*found->second.record : nullptr;
+    }
+
+    JobRecords *take_;
+};
+
 /// What happened between START and END, or the last MID where there is no END.
-void add_intervals(const NodeRecords &records, NodeEvidence &node, std::vector<Problem> &problems) {
+void add_intervals(const NodeRecords &records, const Source &source, NodeEvidence &node,
+                   std::vector<Problem> &problems) {
     const auto *last = records.end != nullptr ? records.end : records.mid;
-    const auto *snapshot = node_of(last);
-    if (!node.start || snapshot == nullptr)
+    if (!node.start || node_of(last) == nullptr)
         return;
-    node.steps = last->record->steps;
-    const auto &intervals = last->record->intervals;
-    if (spans(intervals, node.start->time_ns, snapshot->time_ns))
-        node.intervals = intervals;
+    const auto last_ns = node_of(last)->time_ns; // also of one that was moved from
+    node.steps = source.steps(last);
+    if (auto intervals = source.intervals(last); spans(intervals, node.start->time_ns, last_ns))
+        node.intervals = std::move(intervals);
     else if (!intervals.empty())
         problems.push_back({node.node, "", "the records in mid-job do not begin at its START; not used"});
     if (!node.end)
-        node.mid = *snapshot;
+        node.mid = source.node(last);
 }
 
 std::size_t fullness(const ScoutSnapshot *snapshot) {
@@ -228,17 +261,18 @@ bool scouts_ended(const std::vector<NodeRecords> &paired, const std::vector<std:
            std::any_of(paired.begin(), paired.end(), ended);
 }
 
-ScoutEvidence choose_scout(const std::vector<NodeRecords> &nodes) {
-    const ScoutSnapshot *start = nullptr, *end = nullptr;
-    const ScoutSnapshot *fullest_start = nullptr, *fullest_end = nullptr;
+ScoutEvidence choose_scout(const std::vector<NodeRecords> &nodes, JobRecords *take) {
+    const VerifiedRecord *start = nullptr, *end = nullptr;
+    const VerifiedRecord *fullest_start = nullptr, *fullest_end = nullptr;
+    const auto full = [](const VerifiedRecord *record) { return fullness(scout_of(record)); };
     for (const auto &node : nodes) {
-        const auto *first = scout_of(node.scout_start);
-        const auto *last = scout_of(node.scout_end);
-        if (first != nullptr && (fullest_start == nullptr || fullness(first) > fullness(fullest_start)))
+        const auto *first = scout_of(node.scout_start) != nullptr ? node.scout_start : nullptr;
+        const auto *last = scout_of(node.scout_end) != nullptr ? node.scout_end : nullptr;
+        if (first != nullptr && (fullest_start == nullptr || full(first) > full(fullest_start)))
             fullest_start = first;
-        if (last != nullptr && (fullest_end == nullptr || fullness(last) > fullness(fullest_end)))
+        if (last != nullptr && (fullest_end == nullptr || full(last) > full(fullest_end)))
             fullest_end = last;
-        if (std::min(fullness(first), fullness(last)) > std::min(fullness(start), fullness(end))) {
+        if (std::min(full(first), full(last)) > std::min(full(start), full(end))) {
             start = first;
             end = last;
         }
@@ -247,13 +281,14 @@ ScoutEvidence choose_scout(const std::vector<NodeRecords> &nodes) {
         start = fullest_start;
         end = fullest_end;
     }
+    const Source source(take);
     ScoutEvidence evidence;
     if (start != nullptr)
-        evidence.start = *start;
+        evidence.start = source.scout(start);
     else
         evidence.start_problem = "no START record of a scout";
     if (end != nullptr)
-        evidence.end = *end;
+        evidence.end = source.scout(end);
     else
         evidence.end_problem = "no END record of a scout";
     return evidence;
@@ -262,23 +297,25 @@ ScoutEvidence choose_scout(const std::vector<NodeRecords> &nodes) {
 JobEvidence build_evidence(const EvidenceSource &source, const Config &config) {
     JobEvidence evidence;
     evidence.job = source.job;
+    const Source from(source.take);
     const auto paired = pair_nodes(source.job.node_names, *source.records, source.window);
+    evidence.nodes.reserve(paired.size());
     for (std::size_t i = 0; i < paired.size(); ++i) {
         const auto &records = paired[i];
         NodeEvidence node;
         node.node = source.job.node_names[i];
-        if (const auto *snapshot = node_of(records.start))
-            node.start = *snapshot;
+        if (node_of(records.start) != nullptr)
+            node.start = from.node(records.start);
         else
             node.start_problem =
                 missing_because("no START record", records.start_note, records.start_refused, source.spool_problem);
-        if (const auto *snapshot = node_of(records.end))
-            node.end = *snapshot;
+        if (node_of(records.end) != nullptr)
+            node.end = from.node(records.end);
         else
             node.end_problem =
                 missing_because("no END record within " + std::to_string(source.waited_s) + " s of the job's end",
                                 records.end_note, records.end_refused, source.spool_problem);
-        add_intervals(records, node, evidence.problems);
+        add_intervals(records, from, node, evidence.problems);
         // A node that wrote no END into a spool in order was not there at the end. Slurm's job state does not tell: the
         // job may have ended before Slurm noticed.
         // Anybody can leave a note or a forged record in the node's name: neither tells anything about it.
@@ -288,7 +325,7 @@ JobEvidence build_evidence(const EvidenceSource &source, const Config &config) {
     auto scouts = paired;
     for (auto &host : pair_nodes(scout_hosts(source.job.node_names, *source.records, config), *source.records, source.window))
         scouts.push_back(std::move(host));
-    evidence.scout = choose_scout(scouts);
+    evidence.scout = choose_scout(scouts, source.take);
     drop_excluded(evidence, config);
     list_problems(evidence, *source.records, source.window);
     if (!source.spool_problem.empty())

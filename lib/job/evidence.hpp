@@ -44,13 +44,16 @@ bool scouts_ended(const std::vector<NodeRecords> &paired, const std::vector<std:
                   const JobRecords &records, const PairingWindow &window, const Config &config);
 
 /// The scout's readings to judge by: of a node that read both times if there is one with switch ports in both, else the
-/// fullest START and the fullest END. Pure.
-ScoutEvidence choose_scout(const std::vector<NodeRecords> &nodes);
+/// fullest START and the fullest END. Moved out of `take`, the records pointed to, where it is not null.
+ScoutEvidence choose_scout(const std::vector<NodeRecords> &nodes, JobRecords *take = nullptr);
 
 /// What build_evidence starts from.
 struct EvidenceSource {
     JobInfo job; ///< node_names: one NodeEvidence each
     const JobRecords *records = nullptr;
+    /// The same records, for good: what is judged is moved out of them and their names stay, which is what consumed_by()
+    /// needs. Null: they are copied.
+    JobRecords *take = nullptr;
     PairingWindow window;
     unsigned waited_s = 0;     ///< for END records, for the report
     std::string spool_problem; ///< empty: the spool is in order

@@ -6,6 +6,8 @@
 #include "record/json_reader.hpp"
 #include "record/record_name.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace fabric_check {
 namespace {
 
@@ -13,19 +15,29 @@ constexpr std::size_t hosts_limit = 64UL * 1024 * 1024;
 constexpr std::size_t ports_limit = 256;
 
 KnownHosts decode(const JsonReader &json) {
-    const auto nodes = json.object("nodes");
+    const auto path = json.path("nodes");
+    (void)json.object("nodes"); // refuses what is none
     KnownHosts hosts;
-    for (const auto &[name, value] : json.at("nodes").items()) {
+    for (const auto value : json.at("nodes")) {
+        const auto name = value.key();
         if (!valid_node_name(name))
             refuse("nodes", "\"" + name + "\" is not a node name");
         auto &guids = hosts[name];
-        nodes.array(name.c_str(), ports_limit, [&](const nlohmann::json &element, const std::string &path) {
-            const auto text = element.is_string() ? element.get<std::string>() : std::string();
+        guids.clear(); // the last of one name
+        const JsonPath place{&path, name};
+        if (!value.is_array())
+            refuse(place, "not an array");
+        if (value.size() > ports_limit)
+            refuse(place, "more than " + std::to_string(ports_limit) + " elements");
+        JsonPath at{&place, {}, 0};
+        for (const auto element : value) {
+            const auto text = element.is_string() ? element.text() : std::string();
             const auto guid = text.size() == 18 && text.starts_with("0x") ? parse_u64(text, 16) : std::nullopt;
             if (!guid)
-                refuse(path, "not a GUID like 0x0002c90000000001");
+                refuse(at, "not a GUID like 0x0002c90000000001");
             guids.push_back(*guid);
-        });
+            ++at.index;
+        }
     }
     return hosts;
 }

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 namespace fabric_check {

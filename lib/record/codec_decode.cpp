@@ -5,13 +5,11 @@
 #include "record/json_reader.hpp"
 #include "record/record_name.hpp"
 
-#include <fmt/format.h>
+#include <algorithm>
 #include <limits>
 
 namespace fabric_check {
 namespace {
-
-using nlohmann::json;
 
 // A node has a few cards of a few ports; a scout of the largest fabrics reads tens of thousands of switch ports.
 constexpr std::size_t max_hca_ports = 1024;
@@ -33,9 +31,9 @@ template <class Enum, std::size_t N> Enum one_of(const JsonReader &reader, const
     refuse(reader.path(key), "unknown value \"" + text + "\"");
 }
 
-Reading decode_reading(const json &value, const std::string &path) {
-    if (value.is_number_unsigned())
-        return Reading::of(value.get<std::uint64_t>());
+Reading decode_reading(const JsonValue &value, const JsonPath &path) {
+    if (const auto count = value.whole())
+        return Reading::of(*count);
     if (!value.is_object())
         refuse(path, "not a count");
     const JsonReader reader(value, path);
@@ -52,17 +50,19 @@ Reading decode_reading(const json &value, const std::string &path) {
 }
 
 Counters decode_counters(const JsonReader &reader) {
-    const auto &object = reader.at("counters");
+    const auto object = reader.at("counters");
     const auto path = reader.path("counters");
     if (!object.is_object())
         refuse(path, "not an object");
     if (object.size() > max_counters)
         refuse(path, "more than " + std::to_string(max_counters) + " counters");
     Counters counters;
-    for (const auto &[name, value] : object.items()) {
+    for (const auto value : object) {
+        auto name = value.key();
         if (name.empty() || name.size() > max_name || name.find('\0') != std::string::npos)
             refuse(path, "bad counter name");
-        counters.emplace(name, decode_reading(value, fmt::format("{}.{}", path, name)));
+        const auto reading = decode_reading(value, {&path, name});
+        counters.insert_or_assign(counters.end(), std::move(name), reading); // in order, as they are written
     }
     return counters;
 }
@@ -75,7 +75,7 @@ LinkRate decode_rate(const JsonReader &reader) {
 
 std::vector<Problem> decode_problems(const JsonReader &reader) {
     std::vector<Problem> problems;
-    reader.array("problems", max_problems, [&](const json &value, const std::string &path) {
+    reader.array("problems", max_problems, [&](const JsonValue &value, const JsonPath &path) {
         const JsonReader problem(value, path);
         problems.push_back({problem.text("where"), problem.text("counter", max_name), problem.text("reason")});
     });
@@ -125,7 +125,7 @@ NodeSnapshot decode_node_snapshot(const JsonReader &reader) {
     snapshot.boot_id = reader.text("boot_id", max_name);
     snapshot.time_ns = reader.time("time_ns");
     snapshot.took_ns = reader.time("took_ns");
-    reader.array("ports", max_hca_ports, [&](const json &value, const std::string &path) {
+    reader.array("ports", max_hca_ports, [&](const JsonValue &value, const JsonPath &path) {
         snapshot.ports.push_back(decode_hca_port(JsonReader(value, path)));
     });
     snapshot.problems = decode_problems(reader);
@@ -180,13 +180,13 @@ ScoutSnapshot decode_scout_snapshot(const JsonReader &reader) {
     snapshot.map_id = reader.guid("map_id");
     snapshot.adaptive_routing =
         one_of(reader, "adaptive_routing", {AdaptiveRouting::unknown, AdaptiveRouting::off, AdaptiveRouting::on});
-    reader.array("hosts", max_hosts, [&](const json &value, const std::string &path) {
+    reader.array("hosts", max_hosts, [&](const JsonValue &value, const JsonPath &path) {
         snapshot.hosts.push_back(decode_host(JsonReader(value, path)));
     });
-    reader.array("ports", max_switch_ports, [&](const json &value, const std::string &path) {
+    reader.array("ports", max_switch_ports, [&](const JsonValue &value, const JsonPath &path) {
         snapshot.ports.push_back(decode_switch_port(JsonReader(value, path)));
     });
-    reader.array("lfts", max_lft_blocks, [&](const json &value, const std::string &path) {
+    reader.array("lfts", max_lft_blocks, [&](const JsonValue &value, const JsonPath &path) {
         snapshot.lfts.push_back(decode_lft_block(JsonReader(value, path)));
     });
     snapshot.problems = decode_problems(reader);

@@ -18,7 +18,8 @@ struct Credential {
     bool expired = false, replayed = false; ///< both still verify: records outlive Munge's time-to-live
 };
 
-/// Signs and verifies. The one real implementation is Munge; tests inject their own.
+/// Signs and verifies, on several threads at a time. The one real implementation is Munge, with a context of its own for
+/// each call; tests inject their own.
 class Signer {
 public:
     virtual ~Signer() = default;

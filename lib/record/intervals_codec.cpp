@@ -6,7 +6,6 @@
 namespace fabric_check {
 namespace {
 
-using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr std::size_t max_ports = 1024;
@@ -24,26 +23,25 @@ NoDelta why_from(const JsonReader &reader) {
 
 /// An object of objects: "mlx5_0:1" -> "PortXmitData" -> value.
 template <class Each> void two_levels(const JsonReader &reader, const char *key, const Each &each) {
-    const auto &ports = reader.at(key);
-    const auto path = reader.path(key);
-    const auto check = [](const json &object, const std::string &where, std::size_t limit) {
+    const auto check = [](const JsonValue &object, const JsonPath &where, std::size_t limit) {
         if (!object.is_object())
             refuse(where, "not an object");
         if (object.size() > limit)
             refuse(where, "more than " + std::to_string(limit) + " entries");
-        for (const auto &[name, value] : object.items())
-            if (name.empty() || name.size() > max_name || name.find('\0') != std::string::npos)
+        for (const auto member : object)
+            if (const auto name = member.key(); name.empty() || name.size() > max_name || name.find('\0') != std::string::npos)
                 refuse(where, "bad name");
     };
+    const auto ports = reader.at(key);
+    const auto path = reader.path(key);
     check(ports, path, max_ports);
-    for (const auto &[port, counters] : ports.items()) {
-        auto where = path;
-        where += "." + port;
+    for (const auto counters : ports) {
+        const auto port = counters.key();
+        const JsonPath where{&path, port};
         check(counters, where, max_counters);
-        for (const auto &[counter, value] : counters.items()) {
-            auto place = where;
-            place += "." + counter;
-            each(port, counter, value, place);
+        for (const auto value : counters) {
+            const auto counter = value.key();
+            each(port, counter, value, JsonPath{&where, counter});
         }
     }
 }
@@ -68,17 +66,16 @@ ordered_json moves_json(const CounterMoves &moves, const Interval &interval) {
     return out;
 }
 
-void check_span(const std::string &path, std::int64_t from_ns, std::int64_t to_ns) {
+void check_span(const JsonPath &path, std::int64_t from_ns, std::int64_t to_ns) {
     if (to_ns < from_ns)
         refuse(path, "ends before it begins");
 }
 
-CounterMoves decode_counter(const json &value, const std::string &path, const Interval &interval) {
-    if (value.is_number_unsigned()) {
-        const auto delta = value.get<std::uint64_t>();
-        if (delta == 0)
+CounterMoves decode_counter(const JsonValue &value, const JsonPath &path, const Interval &interval) {
+    if (const auto delta = value.whole()) {
+        if (*delta == 0)
             refuse(path, "0 is not stored");
-        return {delta, interval.from_ns, interval.to_ns, {}};
+        return {*delta, interval.from_ns, interval.to_ns, {}};
     }
     const JsonReader reader(value, path);
     CounterMoves moves;
@@ -91,7 +88,7 @@ CounterMoves decode_counter(const json &value, const std::string &path, const In
         check_span(path, moves.from_ns, moves.to_ns);
     }
     if (reader.has("lost")) {
-        reader.array("lost", most_lost_spans, [&](const json &span, const std::string &where) {
+        reader.array("lost", most_lost_spans, [&](const JsonValue &span, const JsonPath &where) {
             const JsonReader lost(span, where);
             moves.lost.push_back({lost.time("from_ns"), lost.time("to_ns"), why_from(lost)});
             check_span(where, moves.lost.back().from_ns, moves.lost.back().to_ns);
@@ -116,7 +113,7 @@ ordered_json moves_json(const Interval &interval) {
 
 void decode_moves(const JsonReader &reader, const char *key, Interval &interval) {
     two_levels(reader, key,
-               [&](const std::string &port, const std::string &counter, const json &value, const std::string &path) {
+               [&](const std::string &port, const std::string &counter, const JsonValue &value, const JsonPath &path) {
                    interval.ports[port].emplace(counter, decode_counter(value, path, interval));
                });
 }
@@ -130,7 +127,7 @@ ordered_json intervals_json(const Intervals &intervals) {
 
 Intervals decode_intervals(const JsonReader &reader, const char *key) {
     Intervals intervals;
-    reader.array(key, most_intervals, [&](const json &value, const std::string &path) {
+    reader.array(key, most_intervals, [&](const JsonValue &value, const JsonPath &path) {
         const JsonReader one(value, path);
         Interval interval{one.time("from_ns"), one.time("to_ns"), {}};
         if (interval.to_ns <= interval.from_ns)
@@ -158,7 +155,7 @@ ordered_json bases_json(const Bases &bases) {
 Bases decode_bases(const JsonReader &reader, const char *key) {
     Bases bases;
     two_levels(reader, key,
-               [&](const std::string &port, const std::string &counter, const json &value, const std::string &path) {
+               [&](const std::string &port, const std::string &counter, const JsonValue &value, const JsonPath &path) {
                    const JsonReader base(value, path);
                    bases[port][counter] = {Reading::of(base.number("value", max_value),
                                                        static_cast<std::uint8_t>(base.number("width", 64))),

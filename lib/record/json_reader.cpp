@@ -20,34 +20,44 @@ std::string guid_text(std::uint64_t guid) {
     return text;
 }
 
-JsonReader::JsonReader(const nlohmann::json &value, std::string path) : value_(&value), path_(std::move(path)) {
-    if (!value.is_object())
-        refuse(path_.empty() ? "document" : path_, "not an object");
+void refuse(const JsonPath &path, const std::string &what) {
+    refuse(path.text(), what);
 }
 
-std::string JsonReader::path(const char *key) const {
-    return path_.empty() ? key : path_ + "." + key;
+std::string JsonPath::text() const {
+    auto text = around != nullptr ? around->text() : std::string();
+    if (index != no_index)
+        return text + "[" + std::to_string(index) + "]";
+    if (!text.empty() && !key.empty())
+        text += '.';
+    return text.append(key);
+}
+
+JsonReader::JsonReader(const JsonValue &value, const JsonPath &path) : value_(value), path_(path) {
+    if (!value.is_object()) {
+        const auto text = path_.text();
+        refuse(text.empty() ? "document" : text, "not an object");
+    }
 }
 
 bool JsonReader::has(const char *key) const {
-    return value_->contains(key);
+    return value_.find(key).has_value();
 }
 
-const nlohmann::json &JsonReader::at(const char *key) const {
-    const auto found = value_->find(key);
-    if (found == value_->end())
+JsonValue JsonReader::at(const char *key) const {
+    const auto found = value_.find(key);
+    if (!found)
         refuse(path(key), "missing");
     return *found;
 }
 
 std::uint64_t JsonReader::number(const char *key, std::uint64_t maximum) const {
-    const auto &value = at(key);
-    if (!value.is_number_unsigned())
+    const auto number = at(key).whole();
+    if (!number)
         refuse(path(key), "not a whole number");
-    const auto number = value.get<std::uint64_t>();
-    if (number > maximum)
+    if (*number > maximum)
         refuse(path(key), "above " + std::to_string(maximum));
-    return number;
+    return *number;
 }
 
 std::int64_t JsonReader::time(const char *key) const {
@@ -55,27 +65,26 @@ std::int64_t JsonReader::time(const char *key) const {
 }
 
 double JsonReader::real(const char *key, double maximum) const {
-    const auto &value = at(key);
-    if (!value.is_number())
+    const auto number = at(key).real();
+    if (!number)
         refuse(path(key), "not a number");
-    const auto number = value.get<double>();
-    if (!std::isfinite(number) || number < 0 || number > maximum)
+    if (!std::isfinite(*number) || *number < 0 || *number > maximum)
         refuse(path(key), "out of range");
-    return number;
+    return *number;
 }
 
 bool JsonReader::boolean(const char *key) const {
-    const auto &value = at(key);
+    const auto value = at(key);
     if (!value.is_boolean())
         refuse(path(key), "not true or false");
-    return value.get<bool>();
+    return value.boolean();
 }
 
 std::string JsonReader::text(const char *key, std::size_t limit) const {
-    const auto &value = at(key);
+    const auto value = at(key);
     if (!value.is_string())
         refuse(path(key), "not a string");
-    const auto &text = value.get_ref<const std::string &>();
+    auto text = value.text();
     if (text.size() > limit)
         refuse(path(key), "longer than " + std::to_string(limit) + " bytes");
     if (text.find('\0') != std::string::npos)
@@ -97,15 +106,18 @@ JsonReader JsonReader::object(const char *key) const {
 }
 
 void JsonReader::array(const char *key, std::size_t limit,
-                       const std::function<void(const nlohmann::json &, const std::string &)> &each) const {
-    const auto &value = at(key);
+                       const std::function<void(const JsonValue &, const JsonPath &)> &each) const {
+    const auto value = at(key);
+    const auto place = path(key);
     if (!value.is_array())
-        refuse(path(key), "not an array");
+        refuse(place, "not an array");
     if (value.size() > limit)
-        refuse(path(key), "more than " + std::to_string(limit) + " elements");
-    std::size_t index = 0;
-    for (const auto &element : value)
-        each(element, path(key) + "[" + std::to_string(index++) + "]");
+        refuse(place, "more than " + std::to_string(limit) + " elements");
+    JsonPath element{&place, {}, 0};
+    for (const auto each_value : value) {
+        each(each_value, element);
+        ++element.index;
+    }
 }
 
 namespace detail {
@@ -116,10 +128,10 @@ Status with_json(const std::string &text, std::string_view what, std::string_vie
         return Error{Errc::malformed, std::string(what) + ": " + reason};
     };
     try {
-        const auto document = nlohmann::json::parse(text, nullptr, false);
-        if (document.is_discarded())
+        JsonTree document;
+        if (!document.parse(text))
             return malformed("not JSON");
-        const JsonReader reader(document, "");
+        const JsonReader reader(document.root(), {});
         if (const auto found = reader.text("schema"); found != schema)
             return malformed("schema: \"" + printable(found) + "\" where \"" + std::string(schema) + "\" was expected");
         decode(reader);

@@ -2,11 +2,12 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "record/json_tree.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdint>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
@@ -17,11 +18,22 @@ struct JsonRefused {
     std::string message;
 };
 
+/// Where a value stands: "snapshot.ports[0].lid". Put into words only when something is refused. Refers to the place
+/// around it, and to the key's text: not to outlive them.
+struct JsonPath {
+    static constexpr auto no_index = static_cast<std::size_t>(-1);
+    const JsonPath *around = nullptr;
+    std::string_view key;
+    std::size_t index = no_index; ///< of an element of an array
+    std::string text() const;
+};
+
 /// A strict view of one JSON object that came from a stranger: every access names the key it wanted in the refusal.
-/// Keys nobody asks for are ignored, so that a newer release's records still read.
+/// Keys nobody asks for are ignored, so that a newer release's records still read. Readers of what is inside it refer to
+/// it.
 class JsonReader {
 public:
-    JsonReader(const nlohmann::json &value, std::string path); ///< refuses what is not an object
+    JsonReader(const JsonValue &value, const JsonPath &path); ///< refuses what is not an object
 
     bool has(const char *key) const;
     std::uint64_t number(const char *key, std::uint64_t maximum) const;
@@ -34,16 +46,17 @@ public:
     JsonReader object(const char *key) const;
     /// Calls `each` for the elements of an array of at most `limit`.
     void array(const char *key, std::size_t limit,
-               const std::function<void(const nlohmann::json &, const std::string &path)> &each) const;
-    const nlohmann::json &at(const char *key) const;
-    std::string path(const char *key) const;
+               const std::function<void(const JsonValue &, const JsonPath &)> &each) const;
+    JsonValue at(const char *key) const;
+    JsonPath path(const char *key) const { return {&path_, key}; }
 
 private:
-    const nlohmann::json *value_;
-    std::string path_;
+    JsonValue value_;
+    JsonPath path_;
 };
 
 [[noreturn]] void refuse(const std::string &path, const std::string &what);
+[[noreturn]] void refuse(const JsonPath &path, const std::string &what);
 std::string guid_text(std::uint64_t guid); ///< "0x0002c90000000001"
 
 /// Parses `text` and lets `decode` read it. Errc::malformed "WHAT: key: reason" for anything odd; nothing is thrown.

@@ -47,7 +47,7 @@ StepRecord decode_step(const JsonReader &reader) {
 
 std::vector<StepRecord> decode_steps(const JsonReader &reader, const char *key) {
     std::vector<StepRecord> steps;
-    reader.array(key, most_steps, [&](const nlohmann::json &value, const std::string &path) {
+    reader.array(key, most_steps, [&](const JsonValue &value, const JsonPath &path) {
         steps.push_back(decode_step(JsonReader(value, path)));
     });
     return steps;

@@ -82,42 +82,72 @@ public:
     }
 };
 
-/// An accounting database in memory.
+/// An accounting database in memory. Each attach() is one transaction.
 class MemoryAccounting : public Accounting {
 public:
     std::vector<JobInstance> records;
     bool away = false;
     bool attach_fails = false;
+    /// As slurmdbd dying in mid-transaction: that many lines may be tried before it is away and takes all of them back.
+    std::optional<unsigned> lines_until_away;
     Result<bool> hides_jobs = false;
     unsigned asked = 0, attached = 0;
+    std::vector<std::size_t> asked_for, attached_at_once, neighbours_at_once; ///< jobs of each call
 
-    Result<std::vector<JobInstance>> instances(const Ticket &ticket) override {
+    Result<std::vector<std::vector<JobInstance>>> instances(const std::vector<const Ticket *> &tickets) override {
         ++asked;
+        asked_for.push_back(tickets.size());
         if (away)
-            return Error{Errc::unavailable, "slurmdbd: no connection; is it running?"};
-        std::vector<JobInstance> found;
-        for (const auto &record : records)
-            if (record.job.id == ticket.job_id) {
-                found.push_back(record);
-                found.back().job.restart = static_cast<unsigned>(found.size() - 1);
-            }
-        return found;
+            return gone();
+        std::vector<std::vector<JobInstance>> answers;
+        for (const auto *ticket : tickets) {
+            auto &found = answers.emplace_back();
+            for (const auto &record : records)
+                if (record.job.id == ticket->job_id) {
+                    found.push_back(record);
+                    found.back().job.restart = static_cast<unsigned>(found.size() - 1);
+                }
+        }
+        return answers;
     }
-    Status attach(const JobInstance &instance, CommentField field, const std::string &text) override {
-        if (away || attach_fails)
-            return Error{Errc::unavailable, "slurmdbd: no connection; is it running?"};
-        for (auto &record : records)
-            if (record.job.id == instance.job.id && record.job.end == instance.job.end && record.ended) {
-                ++attached;
-                (field == CommentField::admin_comment ? record.admin_comment
-                 : field == CommentField::comment     ? record.comment
-                                                      : record.system_comment) = text;
-                return {};
+    void attach(std::vector<Attachment> &lines) override {
+        attached_at_once.push_back(lines.size());
+        const auto before = records;
+        unsigned changed = 0;
+        for (auto &line : lines) {
+            if (lines_until_away && (*lines_until_away)-- == 0)
+                away = true;
+            if (away || attach_fails) {
+                records = before;
+                for (auto &each : lines)
+                    each.done = gone();
+                return;
             }
-        return Error{Errc::not_found, "slurmdbd: no ended record yet"};
+            line.done = Error{Errc::not_found, "slurmdbd: no ended record yet"};
+            for (auto &record : records)
+                if (record.job.id == line.instance->job.id && record.job.end == line.instance->job.end &&
+                    record.ended) {
+                    ++changed;
+                    (line.field == CommentField::admin_comment ? record.admin_comment
+                     : line.field == CommentField::comment     ? record.comment
+                                                               : record.system_comment) = line.text;
+                    line.done = {};
+                    break;
+                }
+        }
+        attached += changed;
     }
-    Result<std::vector<std::uint32_t>> sharing(const JobInstance &) override { return std::vector<std::uint32_t>(); }
+    Result<std::vector<std::vector<std::uint32_t>>>
+    sharing(const std::vector<const JobInstance *> &instances) override {
+        neighbours_at_once.push_back(instances.size());
+        if (away)
+            return gone();
+        return std::vector<std::vector<std::uint32_t>>(instances.size());
+    }
     Result<bool> jobs_are_private() override { return hides_jobs; }
+
+private:
+    static Error gone() { return {Errc::unavailable, "slurmdbd: no connection; is it running?"}; }
 };
 
 inline constexpr std::int64_t second_ns = 1'000'000'000;
