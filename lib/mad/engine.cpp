@@ -20,6 +20,7 @@ constexpr std::chrono::hours longest_run{24};
 // The layer below reports its timeouts first; this covers one that never does.
 constexpr milliseconds timer_grace{100};
 constexpr unsigned most_hops = 2;
+constexpr unsigned most_at_once = 4; ///< answers taken before what they make room for is sent
 
 // A transaction's low bits are its slot.
 constexpr unsigned slot_bits = 10;
@@ -507,12 +508,18 @@ void Engine::run(Deadline deadline) {
         release_window(now);
         pump(now);
         if (outstanding_ > 0 || !pace_.ready(now)) {
-            const Result<Received> received = transport_->receive(how_long(now, end));
-            now = transport_->now();
-            if (!received)
-                failure_ = received.error();
-            else if (received->kind != Received::Kind::nothing)
-                take(*received, now);
+            // All that has come, then all that may be sent: whoever stands between us and the wire is woken less often.
+            milliseconds wait = how_long(now, end);
+            for (unsigned n = 0; n < most_at_once && !failure_; ++n, wait = milliseconds(0)) {
+                const Result<Received> received = transport_->receive(wait);
+                now = transport_->now();
+                if (!received)
+                    failure_ = received.error();
+                else if (received->kind == Received::Kind::nothing)
+                    break;
+                else
+                    take(*received, now);
+            }
         } else {
             now = transport_->now();
         }

@@ -24,7 +24,6 @@ JOB = 256            # nodes
 DEAD_SHARE = 20      # every 20th host: 5 %
 TIMEOUTS = 2 * 0.5   # timeout_ms, and once more
 SAMPLE = 48          # ports that one process each reads, for the scaled figure
-LIMIT = 420          # seconds for all runs of a slow tool: what would exceed it is run less often
 
 
 def overshoot():
@@ -153,7 +152,7 @@ class Comparison:
         for turn in range(self.args.runs):
             for name, measure in tools.items():
                 so_far = [r["wall"] for r in results[name]]
-                if so_far and sum(so_far) + so_far[-1] > LIMIT / len(self.args.services):
+                if so_far and sum(so_far) + so_far[-1] > self.args.limit:
                     continue
                 results[name].append(measure(service))
         return results
@@ -259,6 +258,8 @@ def main():
     parser.add_argument("--services", type=lambda text: [int(n) for n in text.split(",")], default=[0, 50, 200, 1000])
     parser.add_argument("--parts", type=lambda text: text.split(","), default=list(parts))
     parser.add_argument("--fabric", type=lambda text: [int(n) for n in text.split("x")], default=[64, 32, 32])
+    parser.add_argument("--limit", type=float, default=60,
+                        help="seconds for all runs of one tool at one service time; what would take longer is run less often")
     parser.add_argument("--lock", help="held during every timed run")
     arguments = parser.parse_args()
     missing = [name for name in ("ibsim", "opensm", "ibqueryerrors", "perfquery", "dump_fts") if not shutil.which(name)]

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 here = os.path.dirname(os.path.abspath(__file__))
@@ -80,9 +81,14 @@ class Fabric:
         env["MAD_SHIM_STATS"] = stats
         with open(f"{self.dir}/{output}", "w") as out, open(f"{self.dir}/{output}.err", "w") as err:
             began = time.monotonic()
-            status = subprocess.run(command, cwd=f"{self.dir}/scratch", env=env, stdin=subprocess.DEVNULL, stdout=out,
-                                    stderr=err, timeout=timeout).returncode
+            process = subprocess.Popen(command, cwd=f"{self.dir}/scratch", env=env, stdin=subprocess.DEVNULL, stdout=out,
+                                       stderr=err)
+            # Not wait(timeout): it looks every 50 ms.
+            watchdog = threading.Timer(timeout, process.kill)
+            watchdog.start()
+            status = process.wait()
             took = time.monotonic() - began
+            watchdog.cancel()
         numbers = None
         if os.path.exists(stats):
             with open(stats) as file:

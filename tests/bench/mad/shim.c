@@ -28,7 +28,7 @@ struct pending {
     uint32_t transaction;
     uint8_t class_number;
     int64_t due, timeout;
-    unsigned char umad[512];
+    unsigned char *umad;
 };
 struct agent {
     uint64_t key;
@@ -36,6 +36,7 @@ struct agent {
     unsigned mads;
 };
 
+static unsigned char buffers[most_pending][512];
 static struct pending pending[most_pending];
 static struct pending *active[most_pending]; /* those in use; the rest of the array holds the free ones */
 static unsigned active_count, most_active;
@@ -72,8 +73,10 @@ __attribute__((constructor)) static void begin(void) {
     round_trip_ns = from_environment("MAD_SHIM_RTT_US");
     stats_file = getenv("MAD_SHIM_STATS");
     prctl(PR_SET_TIMERSLACK, 1000UL, 0, 0, 0);
-    for (unsigned i = 0; i < most_pending; ++i)
+    for (unsigned i = 0; i < most_pending; ++i) {
+        pending[i].umad = buffers[i];
         active[i] = &pending[i];
+    }
     const char *list = getenv("MAD_SHIM_DEAD");
     FILE *file = list ? fopen(list, "r") : NULL;
     unsigned lid;
@@ -190,8 +193,9 @@ int umad_recv(int fd, void *umad, int *length, int timeout_ms) {
     const int64_t never = INT64_MAX;
     const int64_t end = timeout_ms < 0 ? never : now_ns() + timeout_ms * 1000000LL;
     int agent_id, wait_ms = 0;
-    for (;;) {
-        if (drain(fd, umad, length, wait_ms, &agent_id))
+    for (int drained = 0;; drained = 1) {
+        /* What is here and due is handed over without asking the simulator for more. */
+        if (drained && drain(fd, umad, length, wait_ms, &agent_id))
             return agent_id;
         const int64_t now = now_ns();
         int64_t next = end, missing = never; /* when something is to be told; when an answer should have come */
@@ -211,6 +215,8 @@ int umad_recv(int fd, void *umad, int *length, int timeout_ms) {
         }
         if (first_at <= now)
             return hand_over(first, umad, length, !active[first]->arrived || active[first]->due >= active[first]->timeout);
+        if (!drained)
+            continue;
         if (now >= end || timeout_ms == 0) {
             errno = timeout_ms == 0 ? EWOULDBLOCK : ETIMEDOUT;
             return -errno;

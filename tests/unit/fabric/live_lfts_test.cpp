@@ -29,6 +29,18 @@ TEST(LiveLfts, BlocksAlongTheRouteAreReadOnceEach) {
     EXPECT_TRUE(live.problems.empty());
 }
 
+TEST(LiveLfts, EachSwitchIsToldOfOnceAndBeforeItsBlocksAreAsked) {
+    const MapDraft map = ft::two_switches(ft::even());
+    FakeSwitches fabric(map);
+    mad::Engine engine(fabric.transport);
+    std::vector<std::pair<std::uint32_t, std::size_t>> told; // switch, MADs sent until then
+    read_live_lfts(engine, map, {{1, {b}}, {2, {b}}, {21, {a}}}, Deadline::never(),
+                   [&](std::uint32_t node) { told.emplace_back(node, fabric.transport.sent.size()); });
+    ASSERT_EQ(told.size(), 2U);
+    EXPECT_EQ(told[0], (std::pair<std::uint32_t, std::size_t>{b, 0}));
+    EXPECT_EQ(told[1].first, a);
+}
+
 TEST(LiveLfts, LiveTablesAreFollowedNotTheMaps) {
     ft::Builder old;
     const auto leaf = old.add_switch("leaf", 4, 10), s1 = old.add_switch("spine1", 4, 11),

@@ -74,6 +74,35 @@ TEST_F(ScoutTest, FacingPortsAndWholeGroupsAreReadAtBothEnds) {
     EXPECT_EQ(port->counters.at("SymbolErrorCounter"), Reading::of(FakeSwitches::mark(42, 25), 16));
 }
 
+TEST_F(ScoutTest, ASwitchOnTheWayThatIsSilentCostsOneTimeoutAndItsPortsAreUnread) {
+    ft::Builder built;
+    const auto near = built.add_switch("leaf01", 4, 10), spine = built.add_switch("spine01", 4, 11),
+               far = built.add_switch("leaf02", 4, 12);
+    built.link(near, 3, spine, 1);
+    built.link(far, 3, spine, 2);
+    built.attach(built.add_host("node01", 1), near, 1);
+    built.attach(built.add_host("node02", 2), far, 1);
+    built.route(near, 2, 3);
+    built.route(spine, 2, 2);
+    built.route(far, 1, 3);
+    built.route(spine, 1, 1);
+    built.map.index();
+    map = built.map;
+    request.job_nodes = {"node01", "node02"};
+    request.services.clear();
+    FakeSwitches fabric(map);
+    fabric.silent = {{MadClass::smp, 11}, {MadClass::gmp, 11}};
+    const ScoutSnapshot snapshot = run(fabric);
+    // Its tables and its counters are both silent for a timeout and a retry: at once, not one after the other.
+    EXPECT_LE(fabric.transport.elapsed(), std::chrono::milliseconds(1100));
+    for (const unsigned number : {1U, 2U}) {
+        const SwitchPort *port = find(snapshot, "spine01", number);
+        ASSERT_NE(port, nullptr);
+        EXPECT_EQ(port->counters.at("SymbolErrorCounter"), Reading::missing(Absence::timed_out));
+    }
+    EXPECT_TRUE(find(snapshot, "leaf01", 3)->counters.at("SymbolErrorCounter").value);
+}
+
 TEST_F(ScoutTest, JobOnOneSwitchReadsNoInterSwitchLink) {
     request.job_nodes = {"node01", "node02"};
     request.services.clear();
