@@ -25,11 +25,18 @@ double rate(const std::string &slurm_conf, bool quick, const std::vector<Ticket>
     auto &database = **accounting;
     (void)database.instances({&tickets.front()}).ok(); // connects
     const auto start = std::chrono::steady_clock::now();
+    double asking = 0, neighbours = 0, writing = 0; // seconds
+    const auto timed = [](double &sum, const auto &call) {
+        const auto began = std::chrono::steady_clock::now();
+        auto result = call();
+        sum += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+        return result;
+    };
     for (std::size_t first = 0; first < tickets.size(); first += at_once) {
         std::vector<const Ticket *> asked;
         for (auto i = first; i < std::min(first + at_once, tickets.size()); ++i)
             asked.push_back(&tickets[i]);
-        const auto found = database.instances(asked);
+        const auto found = timed(asking, [&] { return database.instances(asked); });
         if (!found)
             throw std::runtime_error(found.error().message);
         std::vector<const JobInstance *> instances;
@@ -38,17 +45,23 @@ double rate(const std::string &slurm_conf, bool quick, const std::vector<Ticket>
                 instances.push_back(&instance);
         if (instances.size() != asked.size())
             throw std::runtime_error("not one record a job");
-        if (const auto shared = database.sharing(instances); !shared)
+        if (const auto shared = timed(neighbours, [&] { return database.sharing(instances); }); !shared)
             throw std::runtime_error(shared.error().message);
         std::vector<Attachment> lines;
         for (const auto *instance : instances)
             lines.push_back({instance, CommentField::admin_comment, text});
-        database.attach(lines);
+        (void)timed(writing, [&] {
+            database.attach(lines);
+            return 0;
+        });
         for (const auto &line : lines)
             if (!line.done)
                 throw std::runtime_error(line.done.error().message);
     }
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    const auto each = 1000 / static_cast<double>(tickets.size());
+    fmt::print(stderr, "{}: {} jobs, ms a job: records {:.2f}, neighbours {:.2f}, lines {:.2f}\n", quick ? "ours" : "plain",
+               tickets.size(), asking * each, neighbours * each, writing * each);
     return static_cast<double>(tickets.size()) / took.count();
 }
 
