@@ -16,7 +16,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t heap = std::size_t{256} << 10; ///< half as much again is what 640 counters take
-constexpr milliseconds late_budget{70};
+constexpr milliseconds late_budget{50};
 constexpr char late_option[] = "--late";
 
 struct Late {

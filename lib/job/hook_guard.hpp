@@ -18,7 +18,7 @@ struct HookProgram {
 /// the spool. The budget is the default one until the work has told its own. Always 0: to Slurm a failing Prolog is a node
 /// to drain and a job to hold.
 ///
-/// What is to be said of a hook that was cut short is said by this program run anew ("--late REASON"), which has 70 ms for it;
+/// What is to be said of a hook that was cut short is said by this program run anew ("--late REASON"), which has 50 ms for it;
 /// when it cannot, a datagram to syslog is all that is left.
 int run_hook(int argc, char **argv, const HookProgram &program) noexcept;
 

@@ -37,8 +37,9 @@ export FABRIC_CHECK_LAB_PROC=$lab_id:hook
 EOF
     cat << 'EOF'
 cd "$lab/sim/scratch" || exit 0
-# A node may have a configuration of its own: one whose munged is away, say.
-[ ! -e "$lab/nodes/$SLURMD_NODENAME/fabric-check.toml" ] || FABRIC_CHECK_CONFIG=$lab/nodes/$SLURMD_NODENAME/fabric-check.toml
+# A node may have a configuration of its own: one whose munged is away, say. Links are not followed: one may hang.
+own=$lab/nodes/$SLURMD_NODENAME/fabric-check.toml
+if [ -L "$own" ] || [ -e "$own" ]; then FABRIC_CHECK_CONFIG=$own; fi
 [ -x "$hook" ] && exec "$hook" 2>> "$lab/log/hooks.log"
 echo "$SLURMD_NODENAME job $SLURM_JOB_ID: no ${hook##*/}" >> "$lab/log/hooks.log"
 exit 0

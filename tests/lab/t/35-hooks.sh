@@ -73,7 +73,8 @@ for key in spool log_file sysfs_root; do
     pass "$key hangs, the job runs"
 done
 for node in node01 node02; do
-    ln -sf "$hung/it" "$(lab node $node path)/fabric-check.toml"
+    rm -f "$FABRIC_CHECK_LAB/nodes/$node/fabric-check.toml"
+    ln -s "$hung/it" "$FABRIC_CHECK_LAB/nodes/$node/fabric-check.toml"
 done
 job=$(submit "${two[@]}" --wrap true)
 expect_equal "$(wait_job "$job" 60)" COMPLETED "state with the configuration hung"
