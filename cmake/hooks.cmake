@@ -20,31 +20,36 @@ if(FABRIC_CHECK_STATIC_HOOKS AND NOT hook_sanitized AND MUNGE_ARCHIVE AND NETTLE
     set(hook_static ${FABRIC_CHECK_CAN_LINK_STATICALLY})
 endif()
 
+# All that a hook may be made of. Nothing here needs Slurm, a fabric or a database, nor a shared library of C++'s. Compiled
+# once, for the library and for the hooks.
+add_library(fabric_check_core OBJECT
+    lib/base/clock.cpp lib/base/file.cpp lib/base/guard.cpp lib/base/hostlist.cpp lib/base/log.cpp lib/base/process.cpp
+    lib/base/result.cpp lib/base/text.cpp
+    lib/config/config.cpp lib/config/keys.cpp lib/config/parse.cpp lib/config/shipped.cpp
+    lib/counters/reading.cpp lib/counters/table.cpp lib/snapshot/model.cpp
+    lib/sources/attributes.cpp lib/sources/ethtool.cpp lib/sources/netdev.cpp lib/sources/rate.cpp
+    lib/sources/sysfs.cpp lib/sources/sysfs_text.cpp
+    lib/record/codec_decode.cpp lib/record/codec_encode.cpp lib/record/credential.cpp lib/record/digest.cpp
+    lib/record/intervals.cpp lib/record/intervals_codec.cpp lib/record/json_reader.cpp lib/record/json_tree.cpp lib/record/json_writer.cpp
+    lib/record/record_name.cpp lib/record/spool_write.cpp lib/record/steps.cpp
+    lib/job/controller_hook.cpp lib/job/hand_in.cpp lib/job/hook_environment.cpp lib/job/hook_guard.cpp
+    lib/job/mode.cpp lib/job/node_hook.cpp lib/job/node_hook_main.cpp lib/job/node_state.cpp lib/job/own_node.cpp
+    lib/job/programs.cpp lib/job/scout_calls.cpp lib/job/step.cpp lib/job/ticket.cpp
+    lib/verdict/delta.cpp lib/verdict/exclusions.cpp)
+target_include_directories(fabric_check_core PUBLIC lib)
+target_include_directories(fabric_check_core SYSTEM PUBLIC ${MUNGE_INCLUDE_DIRS} ${NETTLE_INCLUDE_DIRS}
+    $<TARGET_PROPERTY:tomlplusplus::tomlplusplus,INTERFACE_INCLUDE_DIRECTORIES>)
+target_compile_definitions(fabric_check_core PRIVATE ${fabric_check_definitions} TOML_HEADER_ONLY=1)
+target_compile_options(fabric_check_core PRIVATE -ffunction-sections -fdata-sections)
+target_link_libraries(fabric_check_core PRIVATE fmt::fmt-header-only nlohmann_json::nlohmann_json)
+precompile_headers(fabric_check_core <nlohmann/json.hpp> <fmt/format.h> <algorithm> <map> <string> <vector>)
+
 if(NOT hook_sanitized)
-    # All that a hook may be made of. Nothing here needs Slurm, a fabric or a database; user names are looked up without the
-    # C library's name services, which a static program has not.
-    add_library(fabric_check_hook STATIC
-        lib/base/clock.cpp lib/base/file.cpp lib/base/guard.cpp lib/base/hostlist.cpp lib/base/log.cpp lib/base/process.cpp
-        lib/base/result.cpp lib/base/text.cpp prolog/user.cpp
-        lib/config/config.cpp lib/config/keys.cpp lib/config/parse.cpp lib/config/shipped.cpp
-        lib/counters/reading.cpp lib/counters/table.cpp lib/snapshot/model.cpp
-        lib/sources/attributes.cpp lib/sources/ethtool.cpp lib/sources/netdev.cpp lib/sources/rate.cpp
-        lib/sources/sysfs.cpp lib/sources/sysfs_text.cpp
-        lib/record/codec_decode.cpp lib/record/codec_encode.cpp lib/record/credential.cpp lib/record/digest.cpp
-        lib/record/intervals.cpp lib/record/intervals_codec.cpp lib/record/json_reader.cpp lib/record/json_writer.cpp
-        lib/record/record_name.cpp lib/record/spool_write.cpp lib/record/steps.cpp
-        lib/job/controller_hook.cpp lib/job/hand_in.cpp lib/job/hook_environment.cpp lib/job/hook_guard.cpp
-        lib/job/mode.cpp lib/job/node_hook.cpp lib/job/node_hook_main.cpp lib/job/node_state.cpp lib/job/own_node.cpp
-        lib/job/programs.cpp lib/job/scout_calls.cpp lib/job/step.cpp lib/job/ticket.cpp
-        lib/verdict/delta.cpp lib/verdict/exclusions.cpp)
+    # User names are looked up without the C library's name services, which a static program has not.
+    add_library(fabric_check_hook STATIC $<TARGET_OBJECTS:fabric_check_core> prolog/user.cpp)
     target_include_directories(fabric_check_hook PUBLIC lib)
-    target_include_directories(fabric_check_hook SYSTEM PUBLIC ${MUNGE_INCLUDE_DIRS} ${NETTLE_INCLUDE_DIRS}
-        $<TARGET_PROPERTY:tomlplusplus::tomlplusplus,INTERFACE_INCLUDE_DIRECTORIES>)
-    target_compile_definitions(fabric_check_hook PUBLIC TOML_HEADER_ONLY=1
-        $<TARGET_PROPERTY:fabric_check,INTERFACE_COMPILE_DEFINITIONS>)
-    target_compile_options(fabric_check_hook PUBLIC -ffunction-sections -fdata-sections)
-    target_link_libraries(fabric_check_hook PUBLIC fmt::fmt-header-only nlohmann_json::nlohmann_json)
-    precompile_headers(fabric_check_hook <nlohmann/json.hpp> <fmt/format.h> <algorithm> <map> <string> <vector>)
+    target_compile_definitions(fabric_check_hook PUBLIC ${fabric_check_definitions})
+    target_link_libraries(fabric_check_hook PUBLIC fmt::fmt-header-only)
     if(MUNGE_ARCHIVE AND NETTLE_ARCHIVE)
         target_link_libraries(fabric_check_hook PUBLIC ${MUNGE_ARCHIVE} ${NETTLE_ARCHIVE})
     else()
@@ -52,8 +57,6 @@ if(NOT hook_sanitized)
     endif()
     target_link_options(fabric_check_hook INTERFACE -Wl,--gc-sections -static-libstdc++ -static-libgcc)
     if(hook_static)
-        set_target_properties(fabric_check_hook PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-        target_compile_options(fabric_check_hook PUBLIC -fno-pie)
         target_link_options(fabric_check_hook INTERFACE -static -no-pie)
     endif()
 endif()
@@ -62,9 +65,6 @@ endif()
 function(add_hook name source)
     add_executable(${name} ${source})
     target_link_libraries(${name} PRIVATE $<IF:$<BOOL:${hook_sanitized}>,fabric_check,fabric_check_hook>)
-    if(hook_static)
-        set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-    endif()
 endfunction()
 
 # What hooks start where it is needed.
