@@ -103,7 +103,7 @@ void SeriesBuilder::add_events(const Block &block) {
 
 void SeriesBuilder::add_codes(const Block &block) {
     const std::int64_t grace = (block.to_ns - block.from_ns) / 10;
-    if (block.from_ns < from_ns_ - grace || block.to_ns > to_ns_ + grace)
+    if (block.from_ns + grace < from_ns_ || block.to_ns - grace > to_ns_)
         return;
     SampledInterval interval{block.from_ns, block.to_ns, {}, {}, {}};
     const std::size_t count = series_.ports.size();

@@ -261,18 +261,21 @@ private:
         }
     }
 
-    /// Was it hot then? Over the job: in any interval.
+    /// Was it hot then? null: over the job.
     bool is_hot(MapPortId place, const sample::SampledInterval *interval) const {
         const auto at = hot_.find(place);
-        if (at == hot_.end() || interval == nullptr || at->second == interval) {
+        const PortResult *port = set_.find(place);
+        if (at == hot_.end() || port == nullptr || at->second == interval) {
             return at != hot_.end();
         }
-        const PortResult *port = set_.find(place);
+        if (interval == nullptr) {
+            const auto share = share_of(*port, port->xmit_bytes);
+            return share && *share >= config_.thresholds.hot_share;
+        }
         const auto column = column_of(map(), *evidence_.samples, place);
         const auto rate = column ? evidence_.samples->xmit(*interval, *column) : std::nullopt;
-        const double ceiling =
-            port == nullptr ? 0 : fabric::payload_ceiling_gib_s(rate_of(*port), config_.payload_ceilings) * gib;
-        return rate && ceiling > 0 ? *rate / ceiling >= config_.thresholds.hot_share : at->second == nullptr;
+        const double ceiling = fabric::payload_ceiling_gib_s(rate_of(*port), config_.payload_ceilings) * gib;
+        return rate && ceiling > 0 ? *rate / ceiling >= config_.thresholds.hot_share : false;
     }
 
     /// The port's wait grew by more than half of what the whole group's did.

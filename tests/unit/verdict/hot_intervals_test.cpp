@@ -26,9 +26,9 @@ constexpr double ceiling_share = 22.6 * gib / 25e9; // of the line rate
 constexpr std::int64_t begin = 1700000000 * second;
 constexpr unsigned intervals = 10;
 
-/// The small job, collapsed, 10 % on average on its fullest cable, watched by a sampler every 10 s.
+/// The small job, with 10 % on average on the fullest cable of the collapsed table, watched by a sampler every 10 s.
 struct SampledJob : SmallJob {
-    SampledJob() : SmallJob(true, true) {
+    explicit SampledJob(bool collapsed = true) : SmallJob(true, collapsed) {
         all_servers_to_all_nodes(static_cast<std::uint64_t>(0.1 * 22.6 * gib * seconds / 6));
         sample::Series series;
         for (const auto *ports : {&evidence.scout.start->ports, &evidence.scout.end->ports})
@@ -122,7 +122,7 @@ TEST(HotIntervals, OthersTrafficInTheIntervalIsCongestion) {
 }
 
 TEST(HotIntervals, AllLinksOfAGroupFullAtOnceAreTooFew) {
-    SampledJob job;
+    SampledJob job(false); // the job's routes use all eight
     for (unsigned port = 25; port < 33; ++port)
         job.full(3, b, port, 0.95);
     for (unsigned i = 1; i <= SmallJob::nodes; ++i)
@@ -133,7 +133,7 @@ TEST(HotIntervals, AllLinksOfAGroupFullAtOnceAreTooFew) {
 }
 
 TEST(HotIntervals, LinksFullOneAfterTheOtherAreNotTooFew) {
-    SampledJob job;
+    SampledJob job(false); // the job's routes use all eight
     for (unsigned port = 25; port < 33; ++port)
         job.full(port - 24, b, port, 0.95);
     for (const HotPort &hot : job.judge().hot)
