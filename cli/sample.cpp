@@ -52,15 +52,15 @@ bool sleep_until_told(std::chrono::milliseconds pause) {
 
 Result<sample::Pass> read_all(const Config &config, const fabric::Map &map, const sample::Layout &layout,
                               const Deadline &deadline) {
+    const auto key = mad::read_m_key(config.mad.m_key_file);
+    if (!key)
+        return key.error();
     // A card may come and go while a sampler runs for months: opened for each pass.
     const auto transport = mad::UmadTransport::open(config.mad.device, config.mad.port);
     if (!transport)
         return transport.error();
-    const auto options = mad::session_options(config.mad, **transport);
-    if (!options)
-        return options.error();
     sample::Interruptible interruptible(**transport, ended);
-    mad::Engine engine(interruptible, *options);
+    mad::Engine engine(interruptible, mad::session_options(config.mad, **transport, *key));
     return sample::read_fabric(engine, map, layout, config, deadline);
 }
 

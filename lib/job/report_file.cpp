@@ -72,14 +72,15 @@ Status write_report(const SpoolLayout &spool, const JobInfo &job, const std::str
     if (auto made = make_spool_directory(spool, directory, 0755); !made)
         return made;
     const auto path = directory + "/" + report_name(job);
+    // First: of a finisher that was killed in between, the next one finds the report there and links nothing.
+    for (const auto &alias : report_aliases(job))
+        if (auto linked = link_alias(directory, alias, report_name(job)); !linked)
+            return linked;
     Status unread;
     if (auto written = readers == ReportReaders::everybody ? write_file_atomic(path, json, 0644)
                                                            : put_report(path, json, job.uid, unread);
         !written)
         return written;
-    for (const auto &alias : report_aliases(job))
-        if (auto linked = link_alias(directory, alias, report_name(job)); !linked)
-            return linked;
     return unread;
 }
 

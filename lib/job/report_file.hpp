@@ -20,7 +20,7 @@ std::vector<std::string> report_aliases(const JobInfo &job);
 /// Who may read a report.
 enum class ReportReaders : std::uint8_t { everybody, owner };
 
-/// Writes the report and links its aliases to it, creating reports/ where it is missing. For everybody: 0644; for the
+/// Links the report's aliases and writes it, creating reports/ where it is missing: once it is there, all is. For everybody: 0644; for the
 /// job's owner: 0600 with an ACL entry of his, or, where the file system has no ACLs and we are root, as his own file.
 /// Errc::denied: written, but the owner cannot read it.
 Status write_report(const SpoolLayout &spool, const JobInfo &job, const std::string &json,

@@ -62,13 +62,10 @@ Result<std::uint64_t> read_m_key(const std::string &path) {
     return key;
 }
 
-Result<EngineOptions> session_options(const Config::Mad &config, const UmadTransport &transport) {
-    const auto key = read_m_key(config.m_key_file);
-    if (!key)
-        return key.error();
+EngineOptions session_options(const Config::Mad &config, const UmadTransport &transport, std::uint64_t m_key) {
     const LocalPort &local = transport.local();
     EngineOptions options = engine_options(config);
-    options.m_key = *key;
+    options.m_key = m_key;
     options.own_guid = local.guid;
     if (config.sl == "auto")
         options.ask_sl = SlQuery{local.lid, local.sm_lid, local.sm_sl};
@@ -76,15 +73,15 @@ Result<EngineOptions> session_options(const Config::Mad &config, const UmadTrans
 }
 
 Result<Session> open_session(const Config::Mad &config) {
+    const auto key = read_m_key(config.m_key_file);
+    if (!key)
+        return key.error();
     auto transport = UmadTransport::open(config.device, config.port);
     if (!transport)
         return transport.error();
-    const auto options = session_options(config, **transport);
-    if (!options)
-        return options.error();
     Session session;
     session.transport = std::move(*transport);
-    session.engine = std::make_unique<Engine>(*session.transport, *options);
+    session.engine = std::make_unique<Engine>(*session.transport, session_options(config, *session.transport, *key));
     return session;
 }
 

@@ -18,8 +18,8 @@ struct Session {
     std::unique_ptr<Engine> engine;
 };
 
-/// The engine's options by the configuration and the port that is open: SL, M_Key, windows. Errors as of read_m_key.
-Result<EngineOptions> session_options(const Config::Mad &config, const UmadTransport &transport);
+/// The engine's options by the configuration, the port that is open, and the M_Key.
+EngineOptions session_options(const Config::Mad &config, const UmadTransport &transport, std::uint64_t m_key);
 
 /// Opens the configured port and makes the engine as configured: SL (asked for once GMPs are), M_Key, P_Key index,
 /// windows. Errors as of UmadTransport::open and read_m_key.

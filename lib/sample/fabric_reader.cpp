@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t in_flight = 256;             // ports: some of them for each switch of a large fabric
 constexpr std::chrono::milliseconds look_up{200};  // how long an end may wait to be noticed
+constexpr std::chrono::milliseconds drain_pause{20};
 
 class FabricReader {
 public:
@@ -75,8 +76,16 @@ Status Interruptible::send(const mad::Address &to, const mad::Mad &mad, std::chr
 }
 
 Result<mad::Received> Interruptible::receive(std::chrono::milliseconds wait) {
-    if (*ended_)
+    if (*ended_) {
+        // What is on its way is let come, a moment: the simulator does not bear a client that goes away from its answers.
+        const Deadline deadline = Deadline::after(look_up);
+        while (!deadline.passed()) {
+            const auto last = inner_->receive(drain_pause);
+            if (!last || last->kind == mad::Received::Kind::nothing)
+                break;
+        }
         return Error{Errc::io, "told to end"};
+    }
     return inner_->receive(std::min(wait, look_up));
 }
 

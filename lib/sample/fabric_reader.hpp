@@ -24,6 +24,8 @@ public:
     Status send(const mad::Address &to, const mad::Mad &mad, std::chrono::milliseconds timeout) override;
     Result<mad::Received> receive(std::chrono::milliseconds wait) override;
     Clock::time_point now() const override { return inner_->now(); }
+    unsigned max_outstanding() const override { return inner_->max_outstanding(); }
+    std::optional<unsigned> index_of_pkey(std::uint16_t pkey) const override { return inner_->index_of_pkey(pkey); }
 
 private:
     mad::Transport *inner_;

@@ -13,6 +13,15 @@ log=$FABRIC_CHECK_LAB/log/fabric-check.log
 here=$(hostname -s)
 lab exec fabric-check map build > /dev/null || fail "map build"
 
+# --- what every job waits for starts without Slurm's libraries, and without any that it does not need
+programs=${FABRIC_CHECK_BUILD:-$lab_tests/../../build}/bin
+for hook in prolog epilog step prologctld epilogctld; do
+    [ -x "$programs/fabric-check-$hook" ] || fail "no fabric-check-$hook"
+    needed=$(readelf -d "$programs/fabric-check-$hook" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -v -e '^libc\.so' -e '^libm\.so' -e '^ld-linux')
+    expect_equal "$needed" "" "libraries of fabric-check-$hook"
+done
+pass "the hooks need nothing but the C library"
+
 # --- on the controller
 lab config scout=controller > /dev/null || fail "config"
 job=$(submit "${two[@]}" --wrap "$traffic")

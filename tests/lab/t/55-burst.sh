@@ -7,6 +7,10 @@ finisher=${FABRIC_CHECK_BUILD:-$lab_tests/../../build}/bin/fabric-check-finisher
 tickets() { find "$FABRIC_CHECK_LAB/state/tickets" -name '[0-9]*.json' 2> /dev/null | wc -l; }
 lines() { lab exec sacct -X -n -P -j "$1" -o SystemComment; }
 
+# The switches are not read: that many scouts at once are more clients than ibsim has, and one killed for it never gives its
+# place back.
+for node in "$FABRIC_CHECK_LAB"/nodes/node*; do touch "$node/no-umad"; done
+
 # --- nothing finishes them until all have ended
 exec 8> "$FABRIC_CHECK_LAB/state/finisher.lock"
 flock 8 || fail "the finisher's lock"
@@ -29,4 +33,4 @@ expect_equal "$(lines "$job" | grep -c '^fabric=[a-z-]* .*cover=1/1')" $tasks "l
 expect_equal "$(lines "$job" | grep -c 'fabric=.*fabric=')" 0 "records with two lines"
 expect_equal "$(find "$FABRIC_CHECK_LAB/spool/reports" -name "${job}_*.json" | wc -l)" $tasks "reports by the array's name"
 pass "every task has its line, once, whenever the finisher was killed"
-
+rm "$FABRIC_CHECK_LAB"/nodes/node*/no-umad

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "job/report_file.hpp"
 
+#include "base/file.hpp"
 #include "job/fakes.hpp"
 
 #include <acl/libacl.h>
@@ -45,6 +46,15 @@ TEST_F(ReportFile, IsReplacedWithItsLinks) {
     ASSERT_TRUE(write_report(spool, job, "one"));
     ASSERT_TRUE(write_report(spool, job, "two"));
     EXPECT_EQ(testing::read_text(spool.reports() + "/5_1.0.json"), "two");
+    EXPECT_THAT(testing::files_in(spool.reports()), ::testing::ElementsAre("5_1.0.json", "7.0.json"));
+}
+
+TEST_F(ReportFile, HasItsLinksBeforeItself) {
+    job.array_job_id = 5;
+    job.array_task_id = 1;
+    // Nothing can be written in its place: as far as a finisher gets that is killed there.
+    ASSERT_TRUE(make_directories(spool.reports() + "/7.0.json/in-its-place", 0755));
+    EXPECT_FALSE(write_report(spool, job, "one"));
     EXPECT_THAT(testing::files_in(spool.reports()), ::testing::ElementsAre("5_1.0.json", "7.0.json"));
 }
 
