@@ -64,7 +64,7 @@ node_set() {
         (
             exec 8>> "$lab_dir/sim/lock"
             flock 8
-            [[ $value = +* ]] && value=$(($(counter_get "$file") + 10#${value#+}))
+            [[ $value = +* ]] && value=$((10#$(counter_get "$file") + 10#${value#+}))
             counter_put "$file" "$value"
         )
     done

@@ -138,6 +138,8 @@ refuses 2 "has no port mlx5_9/1; valid: mlx5_0/1" lab node node01 set mlx5_9/1 s
 lab node node01 unset mlx5_0/1 symbol_error
 refuses 2 "was removed, nothing to add to" lab node node01 set mlx5_0/1 symbol_error=+1
 lab node node01 set mlx5_0/1 symbol_error=08 || fail "set"
+lab node node01 set mlx5_0/1 symbol_error=+1 || fail "add to 08"
+expect_equal "$(lab node node01 get mlx5_0/1 symbol_error)" 9 "08 and 1"
 refuses 2 "key 'hooks.budget': not known; valid: budget_ms" lab config hooks.budget=5
 refuses 2 "key 'scouts': 17 is out of range" lab config scouts=17
 expect_no_match "$(lab config)" 'budget =|scouts = 17' "the configuration"
