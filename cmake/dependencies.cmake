@@ -45,7 +45,7 @@ target_include_directories(slurm_api SYSTEM INTERFACE ${SLURM_INCLUDE_DIR})
 target_link_libraries(slurm_api INTERFACE ${SLURM_LIBRARY})
 
 set(fabric_check_dependencies
-    fmt::fmt tomlplusplus::tomlplusplus CLI11::CLI11 nlohmann_json::nlohmann_json SQLite::SQLite3 ZLIB::ZLIB
+    fmt::fmt CLI11::CLI11 nlohmann_json::nlohmann_json SQLite::SQLite3 ZLIB::ZLIB
     Threads::Threads PkgConfig::MUNGE PkgConfig::UMAD PkgConfig::IBMAD PkgConfig::IBNETDISC PkgConfig::NETTLE
     PkgConfig::ACL PkgConfig::XXHASH slurm_api)
 

@@ -37,19 +37,17 @@ add_library(fabric_check_core OBJECT
     lib/job/programs.cpp lib/job/scout_calls.cpp lib/job/step.cpp lib/job/ticket.cpp
     lib/verdict/delta.cpp lib/verdict/exclusions.cpp)
 target_include_directories(fabric_check_core PUBLIC lib)
-target_include_directories(fabric_check_core SYSTEM PUBLIC ${MUNGE_INCLUDE_DIRS} ${NETTLE_INCLUDE_DIRS}
-    $<TARGET_PROPERTY:tomlplusplus::tomlplusplus,INTERFACE_INCLUDE_DIRECTORIES>)
-target_compile_definitions(fabric_check_core PRIVATE ${fabric_check_definitions} TOML_HEADER_ONLY=1)
-target_compile_options(fabric_check_core PRIVATE -ffunction-sections -fdata-sections)
-target_link_libraries(fabric_check_core PRIVATE fmt::fmt-header-only nlohmann_json::nlohmann_json)
+target_compile_definitions(fabric_check_core PRIVATE ${fabric_check_definitions})
+target_link_libraries(fabric_check_core PRIVATE ${fabric_check_dependencies})
+set_source_files_properties(lib/config/parse.cpp PROPERTIES COMPILE_DEFINITIONS TOML_HEADER_ONLY=1)
 precompile_headers(fabric_check_core <nlohmann/json.hpp> <fmt/format.h> <algorithm> <map> <string> <vector>)
 
 if(NOT hook_sanitized)
     # User names are looked up without the C library's name services, which a static program has not.
-    add_library(fabric_check_hook STATIC $<TARGET_OBJECTS:fabric_check_core> prolog/user.cpp)
+    add_library(fabric_check_hook STATIC $<TARGET_OBJECTS:fabric_check_core> prolog/user.cpp prolog/format.cpp)
     target_include_directories(fabric_check_hook PUBLIC lib)
     target_compile_definitions(fabric_check_hook PUBLIC ${fabric_check_definitions})
-    target_link_libraries(fabric_check_hook PUBLIC fmt::fmt-header-only)
+    set_source_files_properties(prolog/format.cpp PROPERTIES COMPILE_OPTIONS "-fkeep-inline-functions;-fno-inline")
     if(MUNGE_ARCHIVE AND NETTLE_ARCHIVE)
         target_link_libraries(fabric_check_hook PUBLIC ${MUNGE_ARCHIVE} ${NETTLE_ARCHIVE})
     else()
