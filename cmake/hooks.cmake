@@ -23,7 +23,7 @@ endif()
 # All that a hook may be made of. Nothing here needs Slurm, a fabric or a database, nor a shared library of C++'s. Compiled
 # once, for the library and for the hooks.
 add_library(fabric_check_core OBJECT
-    lib/base/clock.cpp lib/base/file.cpp lib/base/guard.cpp lib/base/hostlist.cpp lib/base/log.cpp lib/base/process.cpp
+    lib/base/clock.cpp lib/base/file.cpp lib/base/guard.cpp lib/base/hostlist.cpp lib/base/json_extern.cpp lib/base/log.cpp lib/base/process.cpp
     lib/base/result.cpp lib/base/text.cpp
     lib/config/config.cpp lib/config/keys.cpp lib/config/parse.cpp lib/config/shipped.cpp
     lib/counters/reading.cpp lib/counters/table.cpp lib/snapshot/model.cpp
@@ -40,7 +40,7 @@ target_include_directories(fabric_check_core PUBLIC lib)
 target_compile_definitions(fabric_check_core PRIVATE ${fabric_check_definitions})
 target_link_libraries(fabric_check_core PRIVATE ${fabric_check_dependencies})
 set_source_files_properties(lib/config/parse.cpp PROPERTIES COMPILE_DEFINITIONS TOML_HEADER_ONLY=1)
-precompile_headers(fabric_check_core <nlohmann/json.hpp> <fmt/format.h> <algorithm> <map> <string> <vector>)
+precompile_headers(fabric_check_core "${PROJECT_SOURCE_DIR}/lib/base/json_extern.hpp" <fmt/format.h> <algorithm> <map> <string> <vector>)
 
 if(NOT hook_sanitized)
     # User names are looked up without the C library's name services, which a static program has not.

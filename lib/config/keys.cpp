@@ -79,7 +79,7 @@ std::vector<Key> make_keys() {
          {FIELD(std::string, adaptive_routing), {"auto", "on", "off"}, false, false});
     text("", "scout",
          "Where the switches are read from, at a job's start and end: head-node, the job's first nodes; controller, the "
-         "host of slurmctld, by its hooks; or the name of a host where fabric-check sample runs.",
+         "host of slurmctld, by its hooks; or the name of a host where fabric-check-scout.service runs.",
          {FIELD(std::string, scout), {}, false, false, false, false, scout_complaint, scout_valid});
     integer("", "scouts", "nodes",
             "With scout = \"head-node\": nodes of a job that read the switches; more than one, so that one may die.",
