@@ -40,14 +40,16 @@ target_include_directories(fabric_check_core PUBLIC lib)
 target_compile_definitions(fabric_check_core PRIVATE ${fabric_check_definitions})
 target_link_libraries(fabric_check_core PRIVATE ${fabric_check_dependencies})
 set_source_files_properties(lib/config/parse.cpp PROPERTIES COMPILE_DEFINITIONS TOML_HEADER_ONLY=1)
-precompile_headers(fabric_check_core "${PROJECT_SOURCE_DIR}/lib/base/json_extern.hpp" <fmt/format.h> <algorithm> <map> <string> <vector>)
+precompile_headers(fabric_check_core "${PROJECT_SOURCE_DIR}/lib/base/json_extern.hpp" <fmt/format.h>
+    <fmt/ranges.h> <algorithm> <array> <chrono> <functional> <map> <memory> <optional> <set> <span> <string> <string_view>
+    <unordered_map> <utility> <variant> <vector>)
 
 if(NOT hook_sanitized)
     # User names are looked up without the C library's name services, which a static program has not.
     add_library(fabric_check_hook STATIC $<TARGET_OBJECTS:fabric_check_core> prolog/user.cpp prolog/format.cpp)
     target_include_directories(fabric_check_hook PUBLIC lib)
     target_compile_definitions(fabric_check_hook PUBLIC ${fabric_check_definitions})
-    set_source_files_properties(prolog/format.cpp PROPERTIES COMPILE_OPTIONS "-fkeep-inline-functions;-fno-inline")
+    set_source_files_properties(prolog/format.cpp PROPERTIES COMPILE_OPTIONS "$<$<CXX_COMPILER_ID:GNU>:-fkeep-inline-functions>;-fno-inline")
     if(MUNGE_ARCHIVE AND NETTLE_ARCHIVE)
         target_link_libraries(fabric_check_hook PUBLIC ${MUNGE_ARCHIVE} ${NETTLE_ARCHIVE})
     else()
@@ -55,7 +57,7 @@ if(NOT hook_sanitized)
     endif()
     target_link_options(fabric_check_hook INTERFACE -Wl,--gc-sections -static-libstdc++ -static-libgcc)
     if(hook_static)
-        target_link_options(fabric_check_hook INTERFACE -static -no-pie)
+        target_link_options(fabric_check_hook INTERFACE -static $<$<CXX_COMPILER_ID:GNU>:-no-pie>)
     endif()
 endif()
 
