@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "fabric/pegged.hpp"
 
-#include "counters/table.hpp"
 #include "fabric/own_switch.hpp"
 #include "mad/attributes.hpp"
 #include "mad/port_reader.hpp"
@@ -14,15 +13,6 @@
 #include <utility>
 
 namespace fabric_check::fabric {
-
-namespace {
-
-bool is_at_cap(const std::string &counter, const Reading &reading) {
-    const std::uint64_t cap = saturation_cap(reading.width);
-    return mad::counter_select(counter) != 0 && reading.width < 64 && cap != 0 && reading.value == cap;
-}
-
-} // namespace
 
 Pegged find_pegged(mad::Engine &engine, const Map &map, Deadline deadline) {
     Pegged found;
@@ -48,7 +38,7 @@ Pegged find_pegged(mad::Engine &engine, const Map &map, Deadline deadline) {
                     ++silent[{n, to_string(why)}];
                 }
                 for (const auto &[counter, value] : reading.counters)
-                    if (is_at_cap(counter, value))
+                    if (mad::error_counter_at_cap(counter, value))
                         found.counters.push_back({n, port, counter, *value.value, false, {}});
             });
         }
@@ -88,7 +78,7 @@ void reset_pegged(mad::Engine &engine, const Map &map, std::vector<PeggedCounter
             const auto at = reading.counters.find(each.counter);
             if (at == reading.counters.end() || !at->second.value)
                 return;
-            each.reset = !is_at_cap(each.counter, at->second);
+            each.reset = !mad::error_counter_at_cap(each.counter, at->second);
             each.problem = each.reset ? "" : "the switch took the request and left the counter";
         });
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "mad/attributes.hpp"
 
+#include "counters/table.hpp"
 #include "sources/sysfs.hpp"
 
 #include <infiniband/mad.h>
@@ -240,6 +241,11 @@ std::uint16_t counter_select(std::string_view counter) noexcept {
         "PortRcvConstraintErrors",     "LocalLinkIntegrityErrors", "ExcessiveBufferOverrunErrors", "VL15Dropped"};
     const auto *at = std::find(std::begin(bits), std::end(bits), counter);
     return at == std::end(bits) ? std::uint16_t{0} : static_cast<std::uint16_t>(1U << (at - std::begin(bits)));
+}
+
+bool error_counter_at_cap(std::string_view counter, const Reading &reading) noexcept {
+    const std::uint64_t cap = saturation_cap(reading.width);
+    return reading.width < 64 && cap != 0 && reading.value == cap && counter_select(counter) != 0;
 }
 
 unsigned SwitchInfo::blocks() const noexcept {

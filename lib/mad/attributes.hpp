@@ -67,6 +67,8 @@ std::optional<bool> decode_rs_fec(Data data);
 
 /// The bit of an error counter in PortCounters' CounterSelect (IBA vol. 1, 16.1.3.5); 0: it has none, or counts traffic.
 std::uint16_t counter_select(std::string_view counter) noexcept;
+/// An error counter that can count no further until it is reset. 64-bit copies never are at their cap.
+bool error_counter_at_cap(std::string_view counter, const Reading &reading) noexcept;
 
 struct PortInfo {
     std::uint16_t lid = 0;

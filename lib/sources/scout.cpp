@@ -65,7 +65,7 @@ public:
         const fabric::Routes routes = fabric::analyse(view, query);
         const std::set<SwitchPortKey> on_routes = ports_of(routes);
         const auto young = static_cast<std::int64_t>(config_.sample.share_ms) * 1'000'000;
-        acquire(on_routes, neighbours(on_routes, facing_ports), request_.phase == Phase::start ? began - young : began);
+        acquire(on_routes, request_.phase == Phase::start ? began - young : began);
         AdaptiveRouting detected = AdaptiveRouting::unknown;
         if (config_.adaptive_routing == "auto" && !live.switches.empty())
             fabric::ask_adaptive_routing(engine_, lids_of(live.switches), detected);
@@ -80,9 +80,6 @@ public:
             out_.problems.push_back({request_.node, "", *engine_.sl_problem()});
         if (engine_.failure())
             out_.problems.push_back({request_.node, "", engine_.failure()->message});
-        std::erase_if(out_.ports, [this](const SwitchPort &port) {
-            return !needed_.contains({map_.by_guid(port.switch_guid), port.port});
-        });
         std::sort(out_.ports.begin(), out_.ports.end(), [](const SwitchPort &a, const SwitchPort &b) {
             return std::pair(a.switch_guid, a.port) < std::pair(b.switch_guid, b.port);
         });
@@ -115,36 +112,9 @@ private:
         return {map_.nodes()[key.first].guid, static_cast<std::uint8_t>(key.second)};
     }
 
-    /// All links between switches of those switches that face the job, where some of them are wanted: both ends.
-    std::set<SwitchPortKey> neighbours(const std::set<SwitchPortKey> &wanted,
-                                       const std::set<SwitchPortKey> &facing_ports) const {
-        std::set<SwitchPortKey> all;
-        if (request_.board == nullptr)
-            return all;
-        std::set<std::uint32_t> facing_switches;
-        for (const SwitchPortKey &key : facing_ports)
-            facing_switches.insert(key.first);
-        std::uint32_t last = fabric::no_node;
-        for (const SwitchPortKey &key : wanted) {
-            if (key.first == last || !facing_switches.contains(key.first) || facing_ports.contains(key))
-                continue;
-            last = key.first;
-            const fabric::MapNode at = map_.nodes()[key.first];
-            for (std::size_t port = 1; port < at.ports.size(); ++port) {
-                const fabric::MapPort link = at.ports[port];
-                if (!map_.is_switch(link.peer))
-                    continue;
-                all.emplace(key.first, static_cast<unsigned>(port));
-                all.emplace(link.peer, link.peer_port);
-            }
-        }
-        return all;
-    }
-
     /// Has these ports read, by others where that is young enough; what others are reading at this moment is awaited later.
-    /// `besides`: of use to others only.
-    void acquire(const std::set<SwitchPortKey> &ports, const std::set<SwitchPortKey> &besides, std::int64_t not_before_ns) {
-        sample::Board::Ports wanted, all;
+    void acquire(const std::set<SwitchPortKey> &ports, std::int64_t not_before_ns) {
+        sample::Board::Ports wanted;
         for (const SwitchPortKey &key : ports)
             if (is_switch(key) && needed_.insert(key).second)
                 wanted.insert(id_of(key));
@@ -156,15 +126,8 @@ private:
         keep(request_.board->take(wanted, not_before_ns));
         if (wanted.empty())
             return;
-        for (const SwitchPortKey &key : besides)
-            if (is_switch(key) && !needed_.contains(key))
-                all.insert(id_of(key));
-        (void)request_.board->take(all, not_before_ns); // what others have already is no use to anybody
-        all.insert(wanted.begin(), wanted.end());
-        for (const sample::PortId &id : request_.board->claim(all, not_before_ns)) {
+        for (const sample::PortId &id : request_.board->claim(wanted, not_before_ns))
             read_port(*key_of(id));
-            wanted.erase(id);
-        }
         awaited_[not_before_ns].insert(wanted.begin(), wanted.end());
     }
 
@@ -259,7 +222,7 @@ private:
     const ScoutRequest &request_;
     const Config &config_;
     mad::PortReader reader_;
-    std::set<SwitchPortKey> needed_; ///< for the record
+    std::set<SwitchPortKey> needed_; ///< so far
     std::set<SwitchPortKey> asked_;  ///< by us
     std::map<std::int64_t, sample::Board::Ports> awaited_; ///< by how old the reading may be
     std::map<std::pair<std::string, std::string>, std::set<unsigned>> silent_; ///< switch and reason -> ports

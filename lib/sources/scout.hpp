@@ -41,8 +41,7 @@ class Engine;
 /// With a board, links between switches that others read are not asked again: a START takes a reading that is younger than
 /// config.sample.share_ms, an END one that was asked for after this scout began, as an older one lacks some of the job's
 /// traffic. Ports facing hosts are always asked: another job's traffic would be in an older reading. Each reading has its
-/// own time. Where a link of a switch facing the job has to be read, all of its links to other switches are, at both ends,
-/// for the next job's scout; the record has those on this job's routes.
+/// own time.
 Result<ScoutSnapshot> scout(mad::Engine &engine, const fabric::Map &map, const ScoutRequest &request,
                             const Config &config);
 

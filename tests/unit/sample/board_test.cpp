@@ -82,6 +82,18 @@ TEST_F(SampleBoard, WhatWasSilentForOthersIsNotTaken) {
     EXPECT_THAT(other.take(wanted, 0), IsEmpty());
 }
 
+TEST_F(SampleBoard, AnErrorCounterAtItsCapIsReadAgain) {
+    Board first = board(), other = board();
+    SwitchPort full = reading(one, now, 8, 4);
+    full.counters["LinkDownedCounter"] = Reading::of(255, 8);
+    SwitchPort not_full = reading(two, now, 8, 4);
+    not_full.counters["LinkDownedCounter"] = Reading::of(254, 8);
+    ASSERT_TRUE(first.publish({full, not_full}, 1));
+    Board::Ports wanted{one, two};
+    EXPECT_THAT(other.take(wanted, 0), SizeIs(1));
+    EXPECT_EQ(wanted, Board::Ports{one}) << "it may have been reset since";
+}
+
 TEST_F(SampleBoard, OfTwoThatWantTheSameOneReads) {
     Board first = board(), other = board();
     Board::Ports wanted{one, two}, others_wanted{one};
