@@ -169,6 +169,19 @@ Status write_file_atomic(const std::string &path, std::string_view content, unsi
     return {};
 }
 
+std::string file_stamp(const std::string &path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) {
+        return "none";
+    }
+    std::string stamp;
+    for (const auto part : {static_cast<std::int64_t>(status.st_ino), static_cast<std::int64_t>(status.st_size),
+                            std::int64_t{status.st_mtim.tv_sec}, std::int64_t{status.st_mtim.tv_nsec}}) {
+        stamp += std::to_string(part) + ".";
+    }
+    return stamp;
+}
+
 Result<std::vector<std::string>> list_directory(const std::string &path) {
     const std::unique_ptr<DIR, int (*)(DIR *)> directory(::opendir(path.c_str()), ::closedir);
     if (!directory) {

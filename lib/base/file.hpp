@@ -18,6 +18,8 @@ Result<std::string> read_file(const std::string &path, std::size_t limit, bool n
 int read_file_errno(const std::string &path, std::size_t limit, bool no_follow, std::string &content);
 /// Writes under a temporary name in the same directory (O_EXCL, never through a link), fsyncs, renames. `mode` exact.
 Status write_file_atomic(const std::string &path, std::string_view content, unsigned mode = 0644);
+/// Another text for every other file at that place, or other content of it; "none" where there is none.
+std::string file_stamp(const std::string &path);
 /// Entry names without . and .., sorted.
 Result<std::vector<std::string>> list_directory(const std::string &path);
 /// mkdir -p; existing directories are left as they are; `mode` applies to the last one, exactly (not through the umask).

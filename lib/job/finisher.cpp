@@ -346,7 +346,7 @@ Status Finisher::run() {
         // A hook that found the lock taken has left its ticket to us.
         std::vector<std::string> problems;
         const auto tickets = list_tickets(state_, &problems);
-        if (!tickets || tickets->empty())
+        if (!tickets || tickets->empty() || superseded())
             return {};
     }
 }
@@ -356,7 +356,7 @@ Status Finisher::drain() {
         const auto done = pass();
         if (!done)
             return done.error();
-        if (done->left == 0)
+        if (done->left == 0 || superseded())
             return {};
         if (done->more)
             continue;

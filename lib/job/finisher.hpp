@@ -30,6 +30,7 @@ struct FinisherWorld {
     std::uint32_t slurm_uid = 0;          ///< whose records are believed beside root's
     std::function<std::int64_t()> now_ns; ///< wall clock
     std::function<void(std::chrono::milliseconds)> sleep;
+    std::function<bool()> superseded; ///< the configuration has changed; may be empty
 };
 
 /// Turns tickets into reports and lines. One process at a time; whatever it was killed in the middle of, the next one
@@ -53,7 +54,7 @@ public:
     /// Looks once at every ticket that is due. Never blocks on END records. An error: the queue cannot be read.
     Result<Pass> pass();
 
-    /// Works until the queue is empty. Done at once when another finisher runs.
+    /// Works until the queue is empty, or superseded. Done at once when another finisher runs.
     Status run();
 
 private:
@@ -83,6 +84,7 @@ private:
     using Batch = std::vector<Work *>;
 
     Status drain();
+    bool superseded() const { return world_.superseded && world_.superseded(); }
     // finisher.cpp
     std::vector<Work> due_works(const std::vector<Ticket> &tickets);
     void work_through(std::vector<Work> &works);

@@ -9,7 +9,6 @@
 #include "report/report.hpp"
 
 #include <nlohmann/json.hpp>
-#include <sys/stat.h>
 
 namespace fabric_check {
 namespace {
@@ -139,12 +138,8 @@ void Finisher::learn(const std::vector<KnownHosts> &found) {
 }
 
 void Finisher::load_map() {
-    struct stat status {};
     const auto path = spool_.map_file();
-    std::string stamp = "none";
-    if (stat(path.c_str(), &status) == 0)
-        stamp = std::to_string(status.st_ino) + "." + std::to_string(status.st_size) + "." +
-                std::to_string(status.st_mtim.tv_sec) + "." + std::to_string(status.st_mtim.tv_nsec);
+    const auto stamp = file_stamp(path);
     if (stamp == map_stamp_)
         return;
     map_stamp_ = stamp;

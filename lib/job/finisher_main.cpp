@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/clock.hpp"
+#include "base/file.hpp"
 #include "job/finisher.hpp"
 #include "job/programs.hpp"
 
-#include <sys/stat.h>
+#include <sys/stat.h> // umask
 #include <thread>
 
 namespace fabric_check {
 namespace {
 
-int run_finisher(const Config &config, Log &log) {
+int run_finisher(const Config &config, Log &log, const std::function<bool()> &superseded) {
     const auto uid = slurm_uid(config);
     if (!uid) {
         log.error("finisher: " + uid.error().message);
@@ -28,6 +29,7 @@ int run_finisher(const Config &config, Log &log) {
     world.slurm_uid = *uid;
     world.now_ns = wall_ns;
     world.sleep = [](std::chrono::milliseconds pause) { std::this_thread::sleep_for(pause); };
+    world.superseded = superseded;
     const auto done = Finisher(config, world).run();
     if (done)
         return exit_status::done;
@@ -35,31 +37,47 @@ int run_finisher(const Config &config, Log &log) {
     return exit_status::environment;
 }
 
+Log log_of(const Config &config) {
+    return Log({.ident = "fabric-check-finisher",
+                .file = config.log_file,
+                .syslog = config.syslog,
+                .standard_error = false,
+                .level = Log::Level::info});
+}
+
+/// A finisher may run for days where jobs never stop ending: it takes up a new configuration as it comes. One with an error
+/// ends it: with a default spool in place of the site's, jobs would get lines that are wrong for good.
+int run_as_configured() {
+    while (true) {
+        const auto path = config_path();
+        const auto stamp = file_stamp(path);
+        std::string config_error;
+        const auto config = config_or_defaults(path, &config_error);
+        auto log = log_of(config);
+        if (!config_error.empty()) {
+            log.error("finisher: " + config_error + "; the tickets stay");
+            return exit_status::usage;
+        }
+        const auto superseded = [&] { return file_stamp(path) != stamp; };
+        try {
+            if (const int code = run_finisher(config, log, superseded); code != exit_status::done || !superseded())
+                return code;
+        } catch (const std::exception &error) {
+            log.error(std::string("finisher: ") + error.what());
+            return exit_status::environment;
+        }
+    }
+}
+
 } // namespace
 
 int finisher_main() noexcept {
     try {
-        std::string config_error;
-        const auto config = config_or_defaults(config_path(), &config_error);
-        Log log({.ident = "fabric-check-finisher",
-                 .file = config.log_file,
-                 .syslog = config.syslog,
-                 .standard_error = false,
-                 .level = Log::Level::info});
-        if (!config_error.empty()) {
-            // With a default spool in place of the site's, jobs would get lines that are wrong for good.
-            log.error("finisher: " + config_error + "; the tickets stay");
-            return exit_status::usage;
-        }
         umask(022);
-        try {
-            return run_finisher(config, log);
-        } catch (const std::exception &error) {
-            log.error(std::string("finisher: ") + error.what());
-        }
+        return run_as_configured();
     } catch (...) { // no memory even for a message
+        return exit_status::environment;
     }
-    return exit_status::environment;
 }
 
 } // namespace fabric_check

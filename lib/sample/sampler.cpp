@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sample/sampler.hpp"
 
+#include "base/file.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sys/stat.h>
 
 namespace fabric_check::sample {
 
@@ -23,13 +24,6 @@ Trust trust_of(std::uint32_t slurm_uid) {
     if (slurm_uid != 0)
         trust.signers.push_back(slurm_uid);
     return trust;
-}
-
-std::string stamp_of(const std::string &path) {
-    struct stat status {};
-    if (::stat(path.c_str(), &status) != 0)
-        return "none";
-    return fmt::format("{}.{}.{}.{}", status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
 }
 
 } // namespace
@@ -60,7 +54,7 @@ Status Sampler::begin() {
 }
 
 Status Sampler::load_map() {
-    const std::string stamp = stamp_of(spool_.map_file());
+    const std::string stamp = file_stamp(spool_.map_file());
     if (map_ && stamp == map_stamp_)
         return {};
     auto map = fabric::load_map(spool_.map_file());

@@ -19,6 +19,17 @@ unsigned mode_of(const std::string &path) {
     return ::stat(path.c_str(), &info) == 0 ? info.st_mode & 07777U : 0;
 }
 
+TEST(FileStamp, TellsAnotherContent) {
+    const TemporaryDirectory directory;
+    const auto path = directory.path("f");
+    EXPECT_EQ(file_stamp(path), "none");
+    ASSERT_TRUE(write_file_atomic(path, "one"));
+    const auto before = file_stamp(path);
+    EXPECT_EQ(file_stamp(path), before);
+    ASSERT_TRUE(write_file_atomic(path, "two"));
+    EXPECT_NE(file_stamp(path), before);
+}
+
 TEST(ReadFile, GivesTheWholeContent) {
     const TemporaryDirectory directory;
     const std::string text(40000, 'x');

@@ -41,6 +41,7 @@ protected:
             if (on_sleep)
                 on_sleep();
         };
+        world.superseded = [this] { return superseded; };
         finisher = std::make_unique<Finisher>(config, std::move(world));
     }
 
@@ -102,6 +103,7 @@ protected:
     Log log;
     std::int64_t now = base_s * second_ns;
     std::function<void()> on_sleep;
+    bool superseded = false; ///< its configuration
     std::unique_ptr<Finisher> finisher;
 };
 

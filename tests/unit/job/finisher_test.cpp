@@ -412,6 +412,17 @@ TEST_F(FinisherTest, TakesATicketThatCameWhileItWorked) {
     EXPECT_THAT(line(1), StartsWith("fabric="));
 }
 
+TEST_F(FinisherTest, LeavesTheQueueToANewConfiguration) {
+    usual_job();
+    accounting.away = true;
+    unsigned sleeps = 0;
+    on_sleep = [&] { superseded = ++sleeps == 3; };
+    EXPECT_TRUE(finisher->run());
+    EXPECT_EQ(sleeps, 3U);
+    EXPECT_EQ(tickets(), 1U);
+    EXPECT_TRUE(FileLock::try_lock(state().finisher_lock())) << "the next one's";
+}
+
 TEST_F(FinisherTest, LeavesTheQueueToTheOneThatRuns) {
     usual_job();
     const auto lock = FileLock::try_lock(state().finisher_lock());
