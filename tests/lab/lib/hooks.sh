@@ -47,7 +47,8 @@ EOF
 }
 
 # Only the scout sends MADs: only it gets the preload, and a client of ibsim with it. The lock on the slot lives as long as
-# the descriptor that it inherits. On a host that is no node it is a client on stor03.
+# the descriptor that it inherits. What it waits for one is taken off the scout's time. On a host that is no node it is a
+# client on stor03.
 scout_script() {
     cat << EOF
 #!/bin/bash
@@ -61,17 +62,23 @@ EOF
     cat << 'EOF'
 cd "$lab/sim/scratch" || exit 1
 host=stor03
-[ ! -d "$lab/nodes/$2" ] || host=$2
+[ ! -d "$lab/nodes/$2/sys" ] || host=$2
 if ! [ -e "$lab/nodes/$host/no-umad" ]; then
-    for try in 1 2 3 4 5 6 7 8 9 10; do
+    began=${EPOCHREALTIME/./} waited=0
+    while
         for slot in "$lab"/sim/slots/[1-9]; do
             exec 9> "$slot"
             if /usr/bin/flock -n 9; then
+                [ $# -lt 3 ] || set -- "$1" "$2" $(($3 - waited))
                 LD_PRELOAD=$umad SIM_HOST=$host exec "$scout" "$@" 2>> "$lab/log/hooks.log"
             fi
         done
+        [ "$waited" -lt $((${3:-2000} / 2)) ]
+    do
         /bin/sleep 0.1
+        waited=$(((${EPOCHREALTIME/./} - began) / 1000))
     done
+    [ $# -lt 3 ] || set -- "$1" "$2" $(($3 - waited))
     exec 9>&-
     echo "$host job $SLURM_JOB_ID: no free ibsim client, going on without" >> "$lab/log/hooks.log"
 fi
@@ -140,6 +147,10 @@ conf = "$SLURM_CONF"
 [munge]
 socket = "$munge_socket"
 address_policy = "warn"
+
+# Twelve nodes' hooks, and all else, share this machine's processors: the default is for nodes with their own.
+[hooks]
+budget_ms = 5000
 EOF
 }
 do_config() {

@@ -70,7 +70,7 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
 done
 for key in spool log_file sysfs_root; do
     for node in node01 node02; do
-        grep -v "^$key = " "$FABRIC_CHECK_LAB/fabric-check.toml" > "$(lab node $node path)/fabric-check.toml.new"
+        sed -e "/^$key = /d" -e 's/^budget_ms = .*/budget_ms = 1000/' "$FABRIC_CHECK_LAB/fabric-check.toml" > "$(lab node $node path)/fabric-check.toml.new"
         {
             echo "$key = \"$hung/it\""
             cat "$(lab node $node path)/fabric-check.toml.new"
