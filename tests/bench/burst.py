@@ -21,7 +21,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 root = os.path.dirname(os.path.dirname(here))
 lab_program = os.path.join(root, "tests/lab/lab")
 lab_dir = os.environ.setdefault("FABRIC_CHECK_LAB", "/tmp/fabric-check-lab")
-build = os.environ.setdefault("FABRIC_CHECK_BUILD", os.path.join(root, "build"))
+build = os.environ.setdefault("FABRIC_CHECK_BUILD", os.path.join(root, "build-release"))
 asked = {"sdiag": ["sdiag"], "sacct": ["sacct", "-X", "-n", "-j", "1"], "scontrol ping": ["scontrol", "ping"]}
 
 
