@@ -26,12 +26,12 @@ add_library(fabric_check_core OBJECT
     lib/base/clock.cpp lib/base/file.cpp lib/base/guard.cpp lib/base/hostlist.cpp lib/base/json_extern.cpp lib/base/log.cpp lib/base/process.cpp
     lib/base/result.cpp lib/base/text.cpp
     lib/config/config.cpp lib/config/keys.cpp lib/config/parse.cpp lib/config/shipped.cpp
-    lib/counters/reading.cpp lib/counters/table.cpp lib/snapshot/model.cpp
+    lib/counters/counters.cpp lib/counters/reading.cpp lib/counters/table.cpp lib/snapshot/model.cpp
     lib/sources/attributes.cpp lib/sources/ethtool.cpp lib/sources/netdev.cpp lib/sources/rate.cpp
     lib/sources/sysfs.cpp lib/sources/sysfs_text.cpp
-    lib/record/codec_decode.cpp lib/record/codec_encode.cpp lib/record/credential.cpp lib/record/digest.cpp
+    lib/record/codec_decode.cpp lib/record/codec_encode.cpp lib/record/codec_parts.cpp lib/record/credential.cpp lib/record/digest.cpp
     lib/record/intervals.cpp lib/record/intervals_codec.cpp lib/record/json_reader.cpp lib/record/json_tree.cpp lib/record/json_writer.cpp
-    lib/record/record_name.cpp lib/record/spool_write.cpp lib/record/steps.cpp
+    lib/record/record_name.cpp lib/record/scout_codec.cpp lib/record/spool_write.cpp lib/record/steps.cpp
     lib/job/controller_hook.cpp lib/job/hand_in.cpp lib/job/hook_environment.cpp lib/job/hook_guard.cpp
     lib/job/mode.cpp lib/job/node_hook.cpp lib/job/node_hook_main.cpp lib/job/node_state.cpp lib/job/own_node.cpp
     lib/job/programs.cpp lib/job/scout_calls.cpp lib/job/step.cpp lib/job/ticket.cpp

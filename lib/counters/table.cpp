@@ -73,12 +73,6 @@ constexpr auto aliases = [] {
 static_assert(std::adjacent_find(aliases.begin(), aliases.end(),
                                  [](const Alias &a, const Alias &b) { return a.alias == b.alias; }) == aliases.end());
 
-const CounterInfo *find_by_name(std::string_view name) noexcept {
-    const auto at = std::lower_bound(table.begin(), table.end(), name,
-                                     [](const CounterInfo &row, std::string_view wanted) { return row.name < wanted; });
-    return at != table.end() && at->name == name ? &*at : nullptr;
-}
-
 constexpr bool is_digit(char c) noexcept {
     return c >= '0' && c <= '9';
 }
@@ -89,7 +83,7 @@ const CounterInfo *find_pattern(std::string_view name, std::size_t at, std::size
     auto next = std::copy_n(name.begin(), at, pattern.begin());
     next = std::copy(mark.begin(), mark.end(), next);
     next = std::copy(name.begin() + static_cast<std::ptrdiff_t>(end), name.end(), next);
-    return find_by_name({pattern.data(), static_cast<std::size_t>(next - pattern.begin())});
+    return find_counter_named({pattern.data(), static_cast<std::size_t>(next - pattern.begin())});
 }
 
 /// "rx_prio3_pause" is of the family "rx_prio<n>_pause", "FECCorrectableBlockCtrLane11" of "FECCorrectableBlockCtrLane<l>".
@@ -184,8 +178,14 @@ std::span<const CounterInfo> counter_table() noexcept {
     return table;
 }
 
+const CounterInfo *find_counter_named(std::string_view name) noexcept {
+    const auto at = std::lower_bound(table.begin(), table.end(), name,
+                                     [](const CounterInfo &row, std::string_view wanted) { return row.name < wanted; });
+    return at != table.end() && at->name == name ? &*at : nullptr;
+}
+
 const CounterInfo *find_counter(std::string_view name) noexcept {
-    if (const CounterInfo *row = find_by_name(name)) {
+    if (const CounterInfo *row = find_counter_named(name)) {
         return row;
     }
     const auto at = std::lower_bound(aliases.begin(), aliases.end(), name,

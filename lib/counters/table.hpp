@@ -103,6 +103,8 @@ std::span<const CounterInfo> counter_table() noexcept;
 
 /// By canonical name, by an alias, or by the name of a member of a family. nullptr: not known (shown as ungraded).
 const CounterInfo *find_counter(std::string_view name) noexcept;
+/// By the row's own name alone.
+const CounterInfo *find_counter_named(std::string_view name) noexcept;
 /// What a counter is called in snapshots and reports: its row's name, or for members of families and counters that are
 /// not known the name itself.
 std::string canonical_name(std::string_view name);

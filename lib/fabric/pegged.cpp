@@ -39,7 +39,7 @@ Pegged find_pegged(mad::Engine &engine, const Map &map, Deadline deadline) {
                 }
                 for (const auto &[counter, value] : reading.counters)
                     if (mad::error_counter_at_cap(counter, value))
-                        found.counters.push_back({n, port, counter, *value.value, false, {}});
+                        found.counters.push_back({n, port, std::string(counter), *value.value, false, {}});
             });
         }
     }

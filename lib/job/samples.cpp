@@ -48,7 +48,7 @@ public:
     }
 
 private:
-    Reading told(const std::string &name, const Reading &other, bool forward) const {
+    Reading told(std::string_view name, const Reading &other, bool forward) const {
         if (!other.value)
             return other;
         if (name == "PortXmitData" || name == "PortRcvData")
@@ -74,7 +74,7 @@ private:
     }
 
     /// By the rates of the intervals between; nothing where one of them is not known.
-    Reading moved(const std::string &name, const Reading &other, bool forward) const {
+    Reading moved(std::string_view name, const Reading &other, bool forward) const {
         double bytes = 0;
         for (const sample::SampledInterval &interval : series_.intervals) {
             if (interval.from_ns < from_ns_ || interval.to_ns > to_ns_)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "record/codec.hpp"
+#include "record/codec_parts.hpp"
 #include "record/intervals_codec.hpp"
-#include "record/json_writer.hpp"
 
 namespace fabric_check {
 namespace {
@@ -31,16 +31,6 @@ void encode(JsonWriter &json, const Counters &counters) {
     json.end_object();
 }
 
-void encode(JsonWriter &json, const LinkRate &rate) {
-    json.key("rate");
-    json.begin_object();
-    json.member("lanes", rate.lanes);
-    json.member("speed", rate.speed);
-    json.member("data_gbps", rate.data_gbps);
-    json.member("signalling_gbps", rate.signalling_gbps);
-    json.end_object();
-}
-
 void encode(JsonWriter &json, const PcieLink &link) {
     json.key("pcie");
     json.begin_object();
@@ -51,7 +41,7 @@ void encode(JsonWriter &json, const PcieLink &link) {
     json.end_object();
 }
 
-void encode(JsonWriter &json, const HcaPort &port) {
+void encode(JsonWriter &json, const HcaPort &port, const std::size_t *layout) {
     json.begin_object();
     json.member("device", port.device);
     json.member("driver", port.driver);
@@ -63,92 +53,41 @@ void encode(JsonWriter &json, const HcaPort &port) {
     json.member("link_layer", to_string(port.link_layer));
     json.member("state", port.state);
     json.member("phys_state", port.phys_state);
+    json.key("rate");
     encode(json, port.rate);
     json.member("netdev", port.netdev);
     json.member("pci", port.pci);
     json.member("model", port.model);
     encode(json, port.pcie);
-    encode(json, port.counters);
-    json.end_object();
-}
-
-void encode(JsonWriter &json, const SwitchPort &port) {
-    json.begin_object();
-    if (port.time_ns != 0)
-        json.member("time_ns", port.time_ns);
-    json.key("guid");
-    json.guid(port.switch_guid);
-    json.member("name", port.switch_name);
-    json.member("lid", unsigned{port.switch_lid});
-    json.member("port", port.port);
-    json.member("state", port.state);
-    encode(json, port.rate);
-    encode(json, port.counters);
-    json.end_object();
-}
-
-void encode(JsonWriter &json, const LftBlock &block) {
-    static constexpr char digits[] = "0123456789abcdef";
-    std::string ports;
-    for (const auto port : block.ports) {
-        ports += digits[port >> 4];
-        ports += digits[port & 15];
+    if (layout != nullptr) {
+        json.member("layout", std::uint64_t{*layout});
+        LayoutWriter::write_readings(json, port.counters);
+    } else {
+        encode(json, port.counters);
     }
-    json.begin_object();
-    json.key("guid");
-    json.guid(block.switch_guid);
-    json.member("block", unsigned{block.block});
-    json.member("ports", ports);
     json.end_object();
 }
 
-void encode(JsonWriter &json, const HostMatch &host) {
-    json.begin_object();
-    json.member("node", host.node);
-    json.key("guid");
-    json.guid(host.port_guid);
-    json.member("lid", unsigned{host.lid});
-    json.member("service", host.service);
-    json.member("by", to_string(host.by));
-    json.end_object();
-}
+enum class Form : std::uint8_t { plain, laid_out };
 
-void encode(JsonWriter &json, const Problem &problem) {
-    json.begin_object();
-    json.member("where", problem.where);
-    json.member("counter", problem.counter);
-    json.member("reason", problem.reason);
-    json.end_object();
-}
-
-template <class T> void list(JsonWriter &json, const char *name, const std::vector<T> &all) {
-    json.key(name);
-    json.begin_array();
-    for (const auto &one : all)
-        encode(json, one);
-    json.end_array();
-}
-
-void encode_into(JsonWriter &json, const NodeSnapshot &snapshot) {
+void encode_into(JsonWriter &json, const NodeSnapshot &snapshot, Form form) {
     json.member("node", snapshot.node);
     json.member("boot_id", snapshot.boot_id);
     json.member("time_ns", snapshot.time_ns);
     json.member("took_ns", snapshot.took_ns);
-    list(json, "ports", snapshot.ports);
-    list(json, "problems", snapshot.problems);
-}
-
-void encode_into(JsonWriter &json, const ScoutSnapshot &snapshot) {
-    json.member("node", snapshot.node);
-    json.member("time_ns", snapshot.time_ns);
-    json.member("took_ns", snapshot.took_ns);
-    json.key("map_id");
-    json.guid(snapshot.map_id);
-    json.member("adaptive_routing", to_string(snapshot.adaptive_routing));
-    list(json, "hosts", snapshot.hosts);
-    list(json, "ports", snapshot.ports);
-    list(json, "lfts", snapshot.lfts);
-    list(json, "problems", snapshot.problems);
+    LayoutWriter layouts;
+    std::vector<std::size_t> numbers;
+    if (form == Form::laid_out) {
+        for (const auto &port : snapshot.ports)
+            numbers.push_back(layouts.number_of(port.counters));
+        layouts.write(json);
+    }
+    json.key("ports");
+    json.begin_array();
+    for (std::size_t i = 0; i < snapshot.ports.size(); ++i)
+        encode(json, snapshot.ports[i], form == Form::laid_out ? &numbers[i] : nullptr);
+    json.end_array();
+    encode(json, snapshot.problems);
 }
 
 /// What has a tree of its own already: there is little of it.
@@ -169,7 +108,10 @@ std::string encode_record(const Record &record) {
     json.member("time_ns", record.time_ns);
     json.key(record.is_scout() ? "scout" : "snapshot");
     json.begin_object();
-    std::visit([&](const auto &value) { encode_into(json, value); }, record.snapshot);
+    if (const auto *node = std::get_if<NodeSnapshot>(&record.snapshot))
+        encode_into(json, *node, Form::laid_out);
+    else
+        encode_into(json, std::get<ScoutSnapshot>(record.snapshot));
     json.end_object();
     if (!record.intervals.empty()) {
         json.key("intervals");
@@ -192,7 +134,7 @@ std::string encode_snapshot(const NodeSnapshot &snapshot) {
     JsonWriter json(text);
     json.begin_object();
     json.member("schema", "fabric-check/snapshot/1");
-    encode_into(json, snapshot);
+    encode_into(json, snapshot, Form::plain);
     json.end_object();
     return text;
 }

@@ -62,8 +62,7 @@ CounterMoves moves_of(const std::string &counter, BaseReading &base, const HcaPo
                       bool closing) {
     const Reading *now = nullptr;
     if (port != nullptr)
-        if (const auto found = port->counters.find(counter); found != port->counters.end())
-            now = &found->second;
+        now = port->counters.reading(counter);
     CounterMoves moves;
     const bool read = now != nullptr && now->value;
     if (!read && !closing)
@@ -81,7 +80,7 @@ CounterMoves moves_of(const std::string &counter, BaseReading &base, const HcaPo
 
 } // namespace
 
-bool is_tracked(const std::string &counter) noexcept {
+bool is_tracked(std::string_view counter) noexcept {
     const auto *info = find_counter(counter);
     return info != nullptr && canonical_name(counter) == counter &&
            (info->graded(Profile::ib) || info->graded(Profile::roce) || info->unit == Unit::octets_div_4 ||
@@ -93,7 +92,7 @@ Bases bases_of(const NodeSnapshot &snapshot) {
     for (const auto &port : snapshot.ports)
         for (const auto &[counter, reading] : port.counters)
             if (reading.value && is_tracked(counter))
-                bases[port.name()][counter] = {reading, snapshot.time_ns};
+                bases[port.name()][std::string(counter)] = {reading, snapshot.time_ns};
     return bases;
 }
 

@@ -48,7 +48,7 @@ struct BaseReading {
 using Bases = std::map<std::string, std::map<std::string, BaseReading>>; ///< by port, by counter
 
 /// Is it kept per interval? What is judged, and the data counters.
-bool is_tracked(const std::string &counter) noexcept;
+bool is_tracked(std::string_view counter) noexcept;
 
 /// The tracked counters of the snapshot that have a value.
 Bases bases_of(const NodeSnapshot &snapshot);

@@ -10,22 +10,17 @@ namespace fabric_check::sample {
 
 namespace {
 
-const Reading *find_reading(const Counters &counters, const std::string &name) {
-    const auto at = counters.find(name);
-    return at == counters.end() ? nullptr : &at->second;
-}
-
 Absence why_silent(const SwitchPort *port) {
     return port == nullptr || port->counters.empty() ? Absence::timed_out : port->counters.begin()->second.absence;
 }
 
-std::uint8_t width_of(const std::string &name) {
+std::uint8_t width_of(std::string_view name) {
     const CounterInfo *info = find_counter(name);
     return info != nullptr ? info->width : std::uint8_t{0};
 }
 
-std::optional<std::uint64_t> moved(const Counters &before, const Counters &after, const std::string &name) {
-    return delta_of(find_reading(before, name), find_reading(after, name), width_of(name)).value;
+std::optional<std::uint64_t> moved(const Counters &before, const Counters &after, std::string_view name) {
+    return delta_of(before.reading(name), after.reading(name), width_of(name)).value;
 }
 
 } // namespace
@@ -94,14 +89,14 @@ void Differ::compare(std::uint32_t column, const Base &base, const SwitchPort &n
         if (const auto ticks = moved(base.values, now.counters, "PortXmitWait"))
             block.wait[column] = wait_code(*ticks);
     }
-    const auto add = [&](const std::string &name, EventKind kind, Absence why, std::uint64_t before, std::uint64_t after) {
-        const auto [at, fresh] = names.emplace(name, static_cast<std::uint32_t>(names.size()));
+    const auto add = [&](std::string_view name, EventKind kind, Absence why, std::uint64_t before, std::uint64_t after) {
+        const auto [at, fresh] = names.emplace(std::string(name), static_cast<std::uint32_t>(names.size()));
         block.events.push_back({column, at->second, kind, why, before, after});
     };
     for (const auto &[name, last] : base.values) {
         if (find_counter(name) == nullptr) // a name that nobody knows has no meaning to a reader either
             continue;
-        const Reading *reading = find_reading(now.counters, name);
+        const Reading *reading = now.counters.reading(name);
         if (reading == nullptr || !reading->value) {
             if (!std::binary_search(base.unread.begin(), base.unread.end(), name))
                 add(name, EventKind::unread, reading == nullptr ? Absence::absent : reading->absence, *last.value, 0);
@@ -138,9 +133,9 @@ void Differ::accept(const Pass &pass) {
             if (reading.value)
                 base.values[name] = reading;
         for (const auto &[name, last] : base.values) {
-            const Reading *reading = find_reading(now->counters, name);
+            const Reading *reading = now->counters.reading(name);
             if (reading == nullptr || !reading->value)
-                base.unread.push_back(name);
+                base.unread.emplace_back(name);
         }
     }
 }

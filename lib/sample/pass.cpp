@@ -54,7 +54,7 @@ public:
     }
 
 private:
-    std::uint64_t word(const std::string &text) {
+    std::uint64_t word(std::string_view text) {
         const auto [at, added] = numbers_.emplace(text.substr(0, most_word), words_.size());
         if (added)
             words_.push_back(at->first);

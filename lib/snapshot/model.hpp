@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "counters/reading.hpp"
+#include "counters/counters.hpp"
 #include "counters/table.hpp"
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,8 +42,6 @@ struct PcieLink {
     double max_capacity() const noexcept { return max_lanes * max_gts; }
     bool operator==(const PcieLink &) const = default;
 };
-
-using Counters = std::map<std::string, Reading>; ///< by canonical name
 
 /// One port of a host's card at one moment.
 struct HcaPort {

@@ -139,7 +139,7 @@ private:
         for (const auto &[name, value] : *statistics) {
             const CounterInfo *info = find_counter(name);
             if (keep_ == NetdevStatistics::all || (info != nullptr && info->source == CounterSource::ethtool)) {
-                port.counters.emplace(canonical_name(name), Reading::of(value));
+                port.counters.try_emplace(canonical_name(name), Reading::of(value));
             }
         }
     }

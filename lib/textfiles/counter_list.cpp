@@ -129,7 +129,7 @@ void CounterList::mark_widths() {
 Counters CounterList::map() const {
     Counters counters;
     for (const NamedReading &counter : list_) {
-        counters.emplace_hint(counters.end(), counter.name, counter.reading);
+        counters.try_emplace(counter.name, counter.reading);
     }
     return counters;
 }

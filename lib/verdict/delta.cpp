@@ -96,7 +96,7 @@ Deltas deltas_of(const Counters &before, const Counters &after) {
     while (b != before.end() || a != after.end()) {
         const bool only_before = a == after.end() || (b != before.end() && b->first < a->first);
         const bool only_after = b == before.end() || (a != after.end() && a->first < b->first);
-        const std::string &name = only_after ? a->first : b->first;
+        const std::string_view name = only_after ? a->first : b->first;
         const CounterInfo *info = find_counter(name);
         const Delta delta = delta_of(only_after ? nullptr : &b->second, only_before ? nullptr : &a->second,
                                      info != nullptr ? info->width : std::uint8_t{0});

@@ -15,7 +15,7 @@ using sample::Span;
 
 constexpr std::size_t most_moves = 48;
 
-const Reading *find_reading(const SwitchPort &port, const std::string &name) {
+const Reading *find_reading(const SwitchPort &port, std::string_view name) {
     const auto at = port.counters.find(name);
     return at == port.counters.end() || !at->second.value ? nullptr : &at->second;
 }
@@ -162,8 +162,8 @@ private:
 std::map<std::string, CounterTotal> sampled_totals(const sample::PortSeries &series, const SwitchPort &start,
                                                    const SwitchPort &end, std::int64_t from_ns, std::int64_t to_ns) {
     std::map<std::string, Walk> walks;
-    const auto walk_of = [&](const std::string &name) -> Walk & {
-        return walks.try_emplace(name, series, find_reading(start, name), from_ns, to_ns).first->second;
+    const auto walk_of = [&](std::string_view name) -> Walk & {
+        return walks.try_emplace(std::string(name), series, find_reading(start, name), from_ns, to_ns).first->second;
     };
     for (const CounterEvent &event : series.events) {
         walk_of(event.counter).take(event);

@@ -24,11 +24,6 @@ struct StepOnNode {
     const StepRecord *record = nullptr;
 };
 
-const Reading *reading_of(const HcaPort &port, const std::string &counter) {
-    const auto found = port.counters.find(counter);
-    return found == port.counters.end() ? nullptr : &found->second;
-}
-
 /// A step's deltas of a port: what it recorded, and 0 for every counter that the port had all the time and that did not
 /// move in the step.
 Deltas step_deltas(const StepRecord &step, const PortResult &port) {
@@ -39,8 +34,8 @@ Deltas step_deltas(const StepRecord &step, const PortResult &port) {
         if (!is_tracked(counter)) {
             continue;
         }
-        const Reading *after = reading_of(end, counter);
-        deltas[counter] = reading.value && after != nullptr && after->value
+        const Reading *after = end.counters.reading(counter);
+        deltas[std::string(counter)] = reading.value && after != nullptr && after->value
                               ? Delta{0, NoDelta::absent}
                               : delta_of(&reading, after, std::uint8_t{0});
     }

@@ -32,7 +32,7 @@ Counters counters(bool host, Phase phase, std::uint64_t seed) {
                                     : info.width != 0 && info.width < 64
                                         ? seed * 7919 % (std::uint64_t{1} << (info.width - 2)) + (end ? 9 : 0)
                                         : 700'000'000'000 + seed * 7919 + (end ? 900'000'000 : 0);
-        all.emplace(std::string(info.name), Reading::of(value));
+        all[info.name] = Reading::of(value);
     }
     return all;
 }

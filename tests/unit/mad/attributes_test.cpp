@@ -18,7 +18,7 @@ constexpr PmaCapabilities wide{1U << 9U | 1U << 12U | 1U << 15U, 1U << 1U};
 std::set<std::string> names(const Counters &counters) {
     std::set<std::string> all;
     for (const auto &[name, reading] : counters)
-        all.insert(name);
+        all.emplace(name);
     return all;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "record/codec.hpp"
+#include "record/codec_parts.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -53,13 +54,28 @@ ScoutSnapshot full_scout() {
     port.port = 13;
     port.state = "ACTIVE";
     port.rate = {4, "NDR", 400, 106.25};
+    port.counters["PortXmitData"] = Reading::of(0xffffffffffffffff, 64);
     port.counters["SymbolErrorCounter"] = Reading::missing(Absence::timed_out);
+    scout.ports.push_back(port);
+    port.port = 14;
+    port.time_ns = 4;
+    port.counters["SymbolErrorCounter"] = Reading::of(3, 16);
+    scout.ports.push_back(port);
+    port.switch_guid = 0x98;
+    port.switch_name = "SwitchB";
+    port.switch_lid = 3;
+    port.rate = {4, "HDR", 200, 53.125};
+    port.counters["vendor_thing"] = Reading::of(1);
     scout.ports.push_back(port);
     LftBlock block;
     block.switch_guid = 0x99;
     block.block = 767;
     for (std::size_t i = 0; i < block.ports.size(); ++i)
         block.ports[i] = static_cast<std::uint8_t>(255 - i);
+    scout.lfts.push_back(block);
+    block.block = 3;
+    scout.lfts.push_back(block);
+    block.switch_guid = 0x97; // none of its ports was read
     scout.lfts.push_back(block);
     scout.adaptive_routing = AdaptiveRouting::on;
     scout.problems.push_back({"map", "", "old"});
@@ -68,6 +84,13 @@ ScoutSnapshot full_scout() {
 
 std::string node_text() {
     return encode_record({9, "node07", Phase::end, 1700000000000000001, full_snapshot()});
+}
+
+std::string plain_refusal(const std::function<void(json &)> &change) {
+    auto document = json::parse(encode_snapshot(full_snapshot()));
+    change(document);
+    const auto decoded = decode_snapshot(document.dump());
+    return decoded ? "accepted" : decoded.error().message;
 }
 
 /// The record with one change, decoded.
@@ -105,6 +128,17 @@ TEST(RecordCodec, KeepsEverythingOfAScoutsRecord) {
     ASSERT_TRUE(decoded) << decoded.error().message;
     const auto &scout = std::get<ScoutSnapshot>(decoded->snapshot);
     EXPECT_EQ(scout.lfts, full_scout().lfts);
+    ASSERT_EQ(scout.ports.size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i) {
+        const auto before = full_scout().ports[i];
+        const auto &after = scout.ports[i];
+        EXPECT_EQ(after.counters, before.counters) << i;
+        EXPECT_EQ(after.rate, before.rate) << i;
+        EXPECT_EQ(std::tie(after.switch_guid, after.switch_name, after.switch_lid, after.port, after.time_ns, after.state),
+                  std::tie(before.switch_guid, before.switch_name, before.switch_lid, before.port, before.time_ns,
+                           before.state))
+            << i;
+    }
     EXPECT_EQ(scout.hosts.at(1).by, MatchedBy::description);
     EXPECT_TRUE(scout.hosts.at(1).service);
     EXPECT_EQ(encode_record(*decoded), text);
@@ -178,15 +212,27 @@ TEST(RecordCodec, RefusesNumbersOutsideTheirField) {
 }
 
 TEST(RecordCodec, RefusesAWidthThatNoCounterHas) {
-    EXPECT_EQ(
-        refusal([](json &record) { record["snapshot"]["ports"][0]["counters"]["LinkDownedCounter"]["width"] = 9; }),
-        "record: snapshot.ports[0].counters.LinkDownedCounter.width: not 4, 8, 16, 32 or 64");
+    EXPECT_EQ(plain_refusal([](json &snapshot) { snapshot["ports"][0]["counters"]["LinkDownedCounter"]["width"] = 9; }),
+              "snapshot: ports[0].counters.LinkDownedCounter.width: not 4, 8, 16, 32 or 64");
+    EXPECT_EQ(refusal([](json &record) { record["snapshot"]["layouts"][0]["LinkDownedCounter"] = 9; }),
+              "record: snapshot.layouts[0].LinkDownedCounter: not 4, 8, 16, 32 or 64");
 }
 
 TEST(RecordCodec, RefusesAnUnknownReasonForAbsence) {
-    EXPECT_EQ(
-        refusal([](json &record) { record["snapshot"]["ports"][0]["counters"]["PortRcvErrors"]["missing"] = "lost"; }),
-        "record: snapshot.ports[0].counters.PortRcvErrors.missing: unknown reason");
+    EXPECT_EQ(plain_refusal([](json &snapshot) { snapshot["ports"][0]["counters"]["PortRcvErrors"]["missing"] = "lost"; }),
+              "snapshot: ports[0].counters.PortRcvErrors.missing: unknown reason");
+    EXPECT_EQ(refusal([](json &record) { record["snapshot"]["ports"][0]["counters"][1] = "lost"; }),
+              "record: snapshot.ports[0].counters[1]: unknown reason");
+}
+
+TEST(RecordCodec, SaysTheCountersOfManyPortsOnce) {
+    auto snapshot = full_snapshot();
+    for (unsigned i = 0; i < 15; ++i)
+        snapshot.ports.push_back(snapshot.ports[0]);
+    const auto text = encode_record({9, "node07", Phase::end, 1700000000000000001, snapshot});
+    const auto first = text.find("LinkDownedCounter");
+    EXPECT_NE(first, std::string::npos);
+    EXPECT_EQ(text.find("LinkDownedCounter", first + 1), std::string::npos);
 }
 
 TEST(RecordCodec, RefusesAGuidInAnotherForm) {
@@ -196,13 +242,78 @@ TEST(RecordCodec, RefusesAGuidInAnotherForm) {
             << guid;
 }
 
-TEST(RecordCodec, RefusesAnLftBlockThatIsNot64Ports) {
+std::string scout_refusal(const std::function<void(json &)> &change) {
+    return refusal([&](json &record) { change(record["scout"]); },
+                   encode_record({9, "node01", Phase::start, 5, full_scout()}));
+}
+
+TEST(ScoutCodec, SaysOnceWhatIsTheSameForManyPorts) {
+    auto scout = full_scout();
+    const auto before = encode_record({9, "node01", Phase::start, 5, scout}).size();
+    for (unsigned port = 100; port < 200; ++port) {
+        scout.ports.push_back(full_scout().ports[1]);
+        scout.ports.back().port = port;
+    }
+    const auto grown = encode_record({9, "node01", Phase::start, 5, scout}).size() - before;
+    EXPECT_LT(grown, 100U * 130) << "two counters of 20 digits and 1, and what a port has of its own";
+}
+
+TEST(ScoutCodec, RefusesAnLftBlockThatIsNot64Ports) {
+    for (const auto &ports : {std::string(126, '0'), std::string(254, '0'), std::string(258, '0'), std::string(256, 'g'),
+                              std::string(256, 'A')})
+        EXPECT_EQ(scout_refusal([&](json &scout) { scout["lfts"][0]["ports"] = ports; }),
+                  "record: scout.lfts[0].ports: not 128 hexadecimal digits a block");
+    EXPECT_EQ(scout_refusal([&](json &scout) { scout["lfts"][0]["blocks"][1] = 768; }),
+              "record: scout.lfts[0].blocks[1]: not a number below 768");
+}
+
+TEST(ScoutCodec, RefusesARowOfATableThatIsNotThere) {
+    EXPECT_EQ(scout_refusal([](json &scout) { scout["ports"][0]["switch"] = 3; }),
+              "record: scout.ports[0].switch: there are only 3 of them");
+    EXPECT_EQ(scout_refusal([](json &scout) { scout["ports"][0]["rate"] = 2; }),
+              "record: scout.ports[0].rate: there are only 2 of them");
+    EXPECT_EQ(scout_refusal([](json &scout) { scout["ports"][0]["layout"] = 3; }),
+              "record: scout.ports[0].layout: there are only 3 of them");
+    EXPECT_EQ(scout_refusal([](json &scout) { scout["lfts"][1]["switch"] = 3; }),
+              "record: scout.lfts[1].switch: there are only 3 of them");
+}
+
+TEST(ScoutCodec, RefusesReadingsThatAreNotAsLaidOut) {
+    EXPECT_EQ(scout_refusal([](json &scout) { scout["ports"][0]["counters"].push_back(1); }),
+              "record: scout.ports[0].counters: not an array of the 2 counters of its layout");
+    EXPECT_EQ(scout_refusal([](json &scout) { scout["ports"][0]["counters"].erase(0); }),
+              "record: scout.ports[0].counters: not an array of the 2 counters of its layout");
+    EXPECT_EQ(scout_refusal([](json &scout) { scout["ports"][0]["counters"][0] = -1; }),
+              "record: scout.ports[0].counters[0]: not a count");
+    EXPECT_EQ(scout_refusal([](json &scout) { scout["ports"][0]["counters"][0] = "lost"; }),
+              "record: scout.ports[0].counters[0]: unknown reason");
+}
+
+TEST(ScoutCodec, RefusesALayoutThatCannotBe) {
+    EXPECT_EQ(scout_refusal([](json &scout) { scout["layouts"][0]["PortXmitData"] = 9; }),
+              "record: scout.layouts[0].PortXmitData: not 4, 8, 16, 32 or 64");
     const auto text = encode_record({9, "node01", Phase::start, 5, full_scout()});
-    for (const auto &ports : {std::string(126, '0'), std::string(128, 'g'), std::string(128, 'A')})
-        EXPECT_EQ(refusal([&](json &record) { record["scout"]["lfts"][0]["ports"] = ports; }, text),
-                  "record: scout.lfts[0].ports: not 128 hexadecimal digits");
-    EXPECT_EQ(refusal([&](json &record) { record["scout"]["lfts"][0]["block"] = 768; }, text),
-              "record: scout.lfts[0].block: above 767");
+    auto twice = text;
+    twice.replace(twice.find("\"SymbolErrorCounter\""), 20, "\"PortXmitData\"      ");
+    const auto decoded = decode_record(twice);
+    ASSERT_FALSE(decoded);
+    EXPECT_EQ(decoded.error().message, "record: scout.layouts[0].PortXmitData: twice");
+}
+
+TEST(LayoutReader, ReadsNoMoreThanItHasRoomFor) {
+    const std::string text = R"({"schema": "s", "layouts": [{"A": 0, "B": 64}], "port": {"layout": 0, "counters": [1, 2]}})";
+    const auto read = [&](std::size_t most, int ports) {
+        const auto done = decode_json<int>(text, "it", "s", [&](const JsonReader &reader) {
+            LayoutReader layouts(reader, most);
+            for (int i = 0; i < ports; ++i)
+                (void)layouts.readings(reader.object("port"));
+            return ports;
+        });
+        return done ? "" : done.error().message;
+    };
+    EXPECT_EQ(read(6, 2), "") << "the layout's own, and each port's";
+    EXPECT_EQ(read(6, 3), "it: port.counters: too many readings in all");
+    EXPECT_EQ(read(1, 0), "it: layouts[0]: too many readings in all");
 }
 
 TEST(RecordCodec, RefusesASnapshotOfAnotherNodeOrTime) {

@@ -201,7 +201,7 @@ TEST_F(Folding, AYearStaysSmallAndItsSumsAreExact) {
             if (random() % 200 == 0)
                 value = 0;
             if (value >= before && (cap == 0 || value != cap))
-                sums[name] += value - before;
+                sums[std::string(name)] += value - before;
             reading = Reading::of(value);
         }
         next(at(i * 60 * minute, counters), i == steps);

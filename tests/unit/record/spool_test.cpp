@@ -92,17 +92,17 @@ TEST_F(Spool, AScoutsRecordIsNamedSo) {
 }
 
 TEST_F(Spool, ALargePayloadLiesBesideASignedDigest) {
-    auto record = testing::scout_record(7, "node01", Phase::start, 100, 4000);
+    auto record = testing::scout_record(7, "node01", Phase::start, 100, 9000);
     const auto name = write(record);
     EXPECT_LT(read_text(file(name)).size(), 300U);
     EXPECT_GT(read_text(file(name) + ".payload").size(), credential_payload_limit);
     const auto verified = verify(name);
     ASSERT_TRUE(verified.record) << verified.refused;
-    EXPECT_EQ(std::get<ScoutSnapshot>(verified.record->snapshot).ports.size(), 4000U);
+    EXPECT_EQ(std::get<ScoutSnapshot>(verified.record->snapshot).ports.size(), 9000U);
 }
 
 TEST_F(Spool, AChangedPayloadIsRefused) {
-    const auto name = write(testing::scout_record(7, "node01", Phase::start, 100, 4000));
+    const auto name = write(testing::scout_record(7, "node01", Phase::start, 100, 9000));
     auto payload = read_text(file(name) + ".payload");
     payload[payload.size() / 2] ^= 1;
     write_text(file(name) + ".payload", payload);
@@ -110,7 +110,7 @@ TEST_F(Spool, AChangedPayloadIsRefused) {
 }
 
 TEST_F(Spool, AMissingPayloadIsRefused) {
-    const auto name = write(testing::scout_record(7, "node01", Phase::start, 100, 4000));
+    const auto name = write(testing::scout_record(7, "node01", Phase::start, 100, 9000));
     unlink((file(name) + ".payload").c_str());
     EXPECT_NE(refused(name).find(".payload: No such file"), std::string::npos);
 }
@@ -215,7 +215,7 @@ TEST_F(Spool, ANoteIsReadAsItsText) {
 }
 
 TEST_F(Spool, RemovingARecordTakesItsPayloadAlong) {
-    const auto name = write(testing::scout_record(7, "node01", Phase::start, 100, 4000));
+    const auto name = write(testing::scout_record(7, "node01", Phase::start, 100, 9000));
     ASSERT_TRUE(remove_record(spool, name));
     EXPECT_TRUE(std::filesystem::is_empty(spool.records()));
     EXPECT_TRUE(remove_record(spool, name));
@@ -235,7 +235,7 @@ TEST_F(Spool, ExpiryRemovesOldFilesOnly) {
 }
 
 TEST_F(Spool, ExpiryLeavesTheRecordsOfAJobThatRunsForLonger) {
-    const auto name = write(testing::scout_record(7, "node01", Phase::start, 100, 4000)); // has a payload
+    const auto name = write(testing::scout_record(7, "node01", Phase::start, 100, 9000)); // has a payload
     write(node_record(7, "node01", Phase::start, 100));
     write(node_record(8, "node01", Phase::start, 100));
     struct stat status {};

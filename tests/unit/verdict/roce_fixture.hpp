@@ -69,7 +69,7 @@ public:
     /// A card for the site's management: the driver can RDMA, nobody uses it, and it has no flow control.
     static HcaPort management_port() {
         HcaPort management = port("mlx5_9", "eno1");
-        std::erase_if(management.counters, [](const auto &counter) {
+        erase_if(management.counters, [](const auto &counter) {
             return counter.first.find("_prio3_pause") != std::string::npos;
         });
         return management;

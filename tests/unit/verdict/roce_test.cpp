@@ -145,7 +145,9 @@ TEST(RoceJobVerdict, KnowsPausesOfTheWholePort) {
                                  "tx_prio3_pause_duration"}) {
             port.counters.erase(name);
         }
-        port.counters["rx_global_pause"] = port.counters["rx_global_pause_duration"] = Reading::of(0);
+        for (const char *name : {"rx_global_pause", "rx_global_pause_duration"}) {
+            port.counters[name] = Reading::of(0);
+        }
     });
     EXPECT_EQ(job.judge().verdict, "clean");
     job.moves(3, "rx_global_pause", 5000);
@@ -251,7 +253,7 @@ TEST(PortUse, AJobWithoutRdmaIsNoTraffic) {
 TEST(PortUse, APortWhoseCountersCannotTellCountsOnlyWhereNothingElseDoes) {
     RoceJob alone;
     alone.everywhere([](HcaPort &port) {
-        std::erase_if(port.counters, [](const auto &counter) { return counter.first.find("prio") == std::string::npos; });
+        erase_if(port.counters, [](const auto &counter) { return counter.first.find("prio") == std::string::npos; });
     });
     EXPECT_EQ(alone.judge().cover.ports_expected, 4U);
     RoceJob beside;
