@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "record/codec_parts.hpp"
 
+#include "base/text.hpp"
 #include "record/record_name.hpp"
 
 #include <algorithm>
@@ -9,6 +10,7 @@ namespace fabric_check {
 namespace {
 
 constexpr std::size_t max_problems = 1 << 16;
+constexpr std::size_t longest_reading = 24; // 2^64-1 has 20 digits
 
 /// A reading that is missing has none.
 std::uint8_t width_of(const Reading &reading) {
@@ -104,14 +106,16 @@ void LayoutWriter::write(JsonWriter &json) const {
 }
 
 void LayoutWriter::write_readings(JsonWriter &json, const Counters &counters) {
-    json.key("counters");
-    json.begin_array();
-    for (const auto &[name, reading] : counters)
+    std::string text;
+    for (const auto &[name, reading] : counters) {
+        if (!text.empty())
+            text += ',';
         if (reading.value)
-            json.value(*reading.value);
+            text += std::to_string(*reading.value);
         else
-            json.value(to_string(reading.absence));
-    json.end_array();
+            text += to_string(reading.absence);
+    }
+    json.member("counters", text);
 }
 
 void LayoutReader::count(std::size_t readings, const JsonPath &path) {
@@ -149,22 +153,25 @@ Counters LayoutReader::readings(const JsonReader &port) {
     if (number >= all_.size())
         refuse(port.path("layout"), "there are only " + std::to_string(all_.size()) + " of them");
     const auto &layout = all_[static_cast<std::size_t>(number)];
-    const auto values = port.at("counters");
     const auto path = port.path("counters");
-    if (!values.is_array() || values.size() != layout.size())
-        refuse(path, "not an array of the " + std::to_string(layout.size()) + " counters of its layout");
+    const auto text = port.text("counters", layout.size() * longest_reading);
     count(layout.size(), path);
     auto counters = layout;
-    auto at = counters.begin();
-    for (const auto value : values) {
-        auto &reading = (at++)->second;
-        if (const auto count = value.whole())
-            reading.value = *count;
-        else if (value.is_string())
-            reading = decode_missing(value.text(), {&path, {}, static_cast<std::size_t>(at - counters.begin()) - 1});
+    std::string_view rest = text;
+    std::size_t fields = 0;
+    for (auto &[name, reading] : counters) {
+        if (rest.empty())
+            break;
+        ++fields;
+        const auto field = rest.substr(0, rest.find(','));
+        rest.remove_prefix(std::min(rest.size(), field.size() + 1));
+        if (const auto value = parse_u64(field))
+            reading.value = *value;
         else
-            refuse({&path, {}, static_cast<std::size_t>(at - counters.begin()) - 1}, "not a count");
+            reading = decode_missing(std::string(field), {&path, name});
     }
+    if (fields != layout.size() || !rest.empty() || text.ends_with(','))
+        refuse(path, "not the " + std::to_string(layout.size()) + " counters of its layout");
     return counters;
 }
 

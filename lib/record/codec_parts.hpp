@@ -37,7 +37,8 @@ std::uint8_t checked_width(std::uint64_t width, const JsonPath &path, bool or_no
 Reading decode_missing(const std::string &reason, const JsonPath &path);
 
 /// The names and widths of ports' counters, which are the same for port after port, are said once:
-/// "layouts": [{"LinkDownedCounter": 8, "PortXmitData": 64, ...}], and with a port "layout": 0, "counters": [3, "absent"].
+/// "layouts": [{"LinkDownedCounter": 8, "PortXmitData": 64, ...}], and with a port "layout": 0, "counters": "3,absent": one
+/// value in its order for each of them, or why there is none, in one string, as a parser has to keep each JSON value.
 class LayoutWriter {
 public:
     std::size_t number_of(const Counters &counters);

@@ -33,7 +33,8 @@ std::string JsonPath::text() const {
     return text.append(key);
 }
 
-JsonReader::JsonReader(const JsonValue &value, const JsonPath &path) : value_(value), path_(path) {
+JsonReader::JsonReader(const JsonValue &value, const JsonPath &path)
+    : value_(value), path_(path), last_(value.begin()) {
     if (!value.is_object()) {
         const auto text = path_.text();
         refuse(text.empty() ? "document" : text, "not an object");
@@ -41,11 +42,11 @@ JsonReader::JsonReader(const JsonValue &value, const JsonPath &path) : value_(va
 }
 
 bool JsonReader::has(const char *key) const {
-    return value_.find(key).has_value();
+    return value_.find(key, last_).has_value();
 }
 
 JsonValue JsonReader::at(const char *key) const {
-    const auto found = value_.find(key);
+    const auto found = value_.find(key, last_);
     if (!found)
         refuse(path(key), "missing");
     return *found;

@@ -53,6 +53,7 @@ public:
 private:
     JsonValue value_;
     JsonPath path_;
+    mutable JsonValue::Iterator last_; ///< the member found last
 };
 
 [[noreturn]] void refuse(const std::string &path, const std::string &what);

@@ -314,9 +314,31 @@ std::optional<JsonValue> JsonValue::find(std::string_view key) const {
     if (!is_object())
         return found;
     for (const auto member : *this)
-        if (member.entry().key_escaped ? unescaped(member.raw_key()) == key : member.raw_key() == key)
+        if (member.has_key(key))
             found = member;
     return found;
+}
+
+bool JsonValue::has_key(std::string_view key) const {
+    return entry().key_escaped ? unescaped(raw_key()) == key : raw_key() == key;
+}
+
+std::optional<JsonValue> JsonValue::find(std::string_view key, Iterator &from) const {
+    if (!is_object())
+        return std::nullopt;
+    const auto look = [&](Iterator at, const Iterator &until) {
+        while (!(at == until) && !(*at).has_key(key))
+            ++at;
+        return at;
+    };
+    auto at = look(from, end());
+    if (at == end()) {
+        at = look(begin(), from);
+        if (at == from)
+            return std::nullopt;
+    }
+    from = at;
+    return *at;
 }
 
 } // namespace fabric_check

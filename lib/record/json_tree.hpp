@@ -80,7 +80,12 @@ public:
     Iterator begin() const { return {tree_, size() == 0 ? entry().next : at_ + 1}; }
     Iterator end() const { return {tree_, entry().next}; }
 
+    /// The same for one who asks for keys in about the order of the text: it looks from `from` on, which it moves to what it
+    /// finds, and then from the first. Where several have the key, the one that comes first that way.
+    std::optional<JsonValue> find(std::string_view key, Iterator &from) const;
+
 private:
+    bool has_key(std::string_view key) const;
     friend class JsonTree;
     JsonValue(const JsonTree *tree, std::uint32_t at) : tree_(tree), at_(at) {}
     const JsonTree::Entry &entry() const noexcept { return tree_->entries_[at_]; }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
@@ -284,10 +285,22 @@ ordered_json nodes_json(const JobEvidence &evidence, const JobVerdict &verdict) 
     return out;
 }
 
-ordered_json switch_ports_json(const JobEvidence &evidence, const JobVerdict &verdict) {
+/// Of very many only those that something is to be said of; the others are counted.
+constexpr std::size_t most_quiet_switch_ports = 4096;
+
+bool is_quiet(const PortResult &result) {
+    return result.verdict.outcome == Outcome::clean || result.verdict.outcome == Outcome::no_traffic;
+}
+
+void add_switch_port_list(const JobEvidence &evidence, const JobVerdict &verdict, ordered_json &report) {
     ordered_json out = ordered_json::array();
+    const auto is_switch_port = [&](const PortResult &result) { return result.node.empty() && evidence.map != nullptr; };
+    const auto quiet = static_cast<std::size_t>(
+        std::count_if(verdict.ports.begin(), verdict.ports.end(),
+                      [&](const PortResult &result) { return is_switch_port(result) && is_quiet(result); }));
+    const bool leave_out = quiet > most_quiet_switch_ports;
     for (const PortResult &result : verdict.ports) {
-        if (!result.node.empty() || evidence.map == nullptr) {
+        if (!is_switch_port(result) || (leave_out && is_quiet(result))) {
             continue;
         }
         const SwitchPort *read = result.switch_end != nullptr ? result.switch_end : result.switch_start;
@@ -303,7 +316,8 @@ ordered_json switch_ports_json(const JobEvidence &evidence, const JobVerdict &ve
         add_deltas(result.deltas, port);
         out.push_back(std::move(port));
     }
-    return out;
+    report["switch_ports"] = std::move(out);
+    report["switch_ports_left_out"] = leave_out ? quiet : std::size_t{0};
 }
 
 } // namespace
@@ -352,7 +366,7 @@ ordered_json report_json(const JobEvidence &evidence, const JobVerdict &verdict)
     out["advice"] = verdict.advice;
     out["notes"] = verdict.notes;
     out["nodes"] = nodes_json(evidence, verdict);
-    out["switch_ports"] = switch_ports_json(evidence, verdict);
+    add_switch_port_list(evidence, verdict, out);
     return out;
 }
 

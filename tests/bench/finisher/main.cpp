@@ -174,6 +174,7 @@ void whole_job(const fabric::Map &map, const std::string &socket, unsigned nodes
         jobs.push_back(jobs[0]);
         jobs.back().id = id;
         jobs.back().nodes = 1;
+        jobs.back().scouts = false; // theirs would read every link of the fabric, too
     }
     const auto kept = place.path() + "/kept";
     for (const auto &job : jobs)

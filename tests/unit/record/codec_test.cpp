@@ -221,8 +221,8 @@ TEST(RecordCodec, RefusesAWidthThatNoCounterHas) {
 TEST(RecordCodec, RefusesAnUnknownReasonForAbsence) {
     EXPECT_EQ(plain_refusal([](json &snapshot) { snapshot["ports"][0]["counters"]["PortRcvErrors"]["missing"] = "lost"; }),
               "snapshot: ports[0].counters.PortRcvErrors.missing: unknown reason");
-    EXPECT_EQ(refusal([](json &record) { record["snapshot"]["ports"][0]["counters"][1] = "lost"; }),
-              "record: snapshot.ports[0].counters[1]: unknown reason");
+    EXPECT_EQ(refusal([](json &record) { record["snapshot"]["ports"][0]["counters"] = "255,lost,1"; }),
+              "record: snapshot.ports[0].counters.PortRcvErrors: unknown reason");
 }
 
 TEST(RecordCodec, SaysTheCountersOfManyPortsOnce) {
@@ -279,14 +279,14 @@ TEST(ScoutCodec, RefusesARowOfATableThatIsNotThere) {
 }
 
 TEST(ScoutCodec, RefusesReadingsThatAreNotAsLaidOut) {
-    EXPECT_EQ(scout_refusal([](json &scout) { scout["ports"][0]["counters"].push_back(1); }),
-              "record: scout.ports[0].counters: not an array of the 2 counters of its layout");
-    EXPECT_EQ(scout_refusal([](json &scout) { scout["ports"][0]["counters"].erase(0); }),
-              "record: scout.ports[0].counters: not an array of the 2 counters of its layout");
-    EXPECT_EQ(scout_refusal([](json &scout) { scout["ports"][0]["counters"][0] = -1; }),
-              "record: scout.ports[0].counters[0]: not a count");
-    EXPECT_EQ(scout_refusal([](json &scout) { scout["ports"][0]["counters"][0] = "lost"; }),
-              "record: scout.ports[0].counters[0]: unknown reason");
+    const auto with = [](const char *counters) {
+        return scout_refusal([&](json &scout) { scout["ports"][0]["counters"] = counters; });
+    };
+    EXPECT_EQ(with("1,2"), "accepted");
+    for (const char *counters : {"", "1", "1,", "1,2,", "1,2,3", "1,2,3,"})
+        EXPECT_EQ(with(counters), "record: scout.ports[0].counters: not the 2 counters of its layout") << counters;
+    for (const char *counters : {"-1,2", "lost,2", ",2", "1.5,2", " 1,2", "18446744073709551616,2"})
+        EXPECT_EQ(with(counters), "record: scout.ports[0].counters.PortXmitData: unknown reason") << counters;
 }
 
 TEST(ScoutCodec, RefusesALayoutThatCannotBe) {
@@ -301,7 +301,7 @@ TEST(ScoutCodec, RefusesALayoutThatCannotBe) {
 }
 
 TEST(LayoutReader, ReadsNoMoreThanItHasRoomFor) {
-    const std::string text = R"({"schema": "s", "layouts": [{"A": 0, "B": 64}], "port": {"layout": 0, "counters": [1, 2]}})";
+    const std::string text = R"({"schema": "s", "layouts": [{"A": 0, "B": 64}], "port": {"layout": 0, "counters": "1,2"}})";
     const auto read = [&](std::size_t most, int ports) {
         const auto done = decode_json<int>(text, "it", "s", [&](const JsonReader &reader) {
             LayoutReader layouts(reader, most);

@@ -37,6 +37,24 @@ nlohmann::json as_nlohmann(const JsonValue &value) {
     return out;
 }
 
+TEST(JsonTree, FindsKeysInAndOutOfOrder) {
+    JsonTree tree;
+    ASSERT_TRUE(tree.parse(R"({"a": 1, "b": {"a": 7}, "c": 3, "\u0064": 4})"));
+    const auto root = tree.root();
+    auto from = root.begin();
+    for (const auto &[key, value] : {std::pair("c", 3U), {"a", 1U}, {"d", 4U}, {"d", 4U}, {"c", 3U}, {"a", 1U}}) {
+        const auto found = root.find(key, from);
+        ASSERT_TRUE(found) << key;
+        EXPECT_EQ(found->whole(), value);
+    }
+    EXPECT_FALSE(root.find("e", from));
+    EXPECT_FALSE(root.find("", from));
+    EXPECT_EQ(root.find("c", from)->whole(), 3U) << "what is not there moves nothing";
+    ASSERT_TRUE(tree.parse("{}"));
+    auto nowhere = tree.root().begin();
+    EXPECT_FALSE(tree.root().find("a", nowhere));
+}
+
 TEST(JsonTree, HoldsWhatItsTextSays) {
     const std::string text = R"( {"a": [1, -2.5, true, false, null, "x", [], {}], "b": {"c": {"d": 18446744073709551615}}} )";
     JsonTree tree;

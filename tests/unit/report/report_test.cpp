@@ -408,6 +408,27 @@ void replace_each(const ordered_json &whole, const ordered_json::json_pointer &a
     }
 }
 
+TEST(ReportJson, OfVeryManySwitchPortsTheQuietOnesAreCounted) {
+    MainJob job;
+    JobVerdict verdict = job.judge();
+    const ordered_json before = report_json(job.evidence, verdict);
+    EXPECT_EQ(before["switch_ports_left_out"], 0);
+    const auto quiet = std::find_if(verdict.ports.begin(), verdict.ports.end(), [](const PortResult &result) {
+        return result.node.empty() && result.verdict.outcome == Outcome::clean;
+    });
+    ASSERT_NE(quiet, verdict.ports.end());
+    const PortResult one = *quiet;
+    verdict.ports.insert(verdict.ports.end(), 4097, one);
+    const ordered_json report = report_json(job.evidence, verdict);
+    EXPECT_GE(report["switch_ports_left_out"], 4098);
+    EXPECT_EQ(report["switch_ports"].size() + report["switch_ports_left_out"].get<std::size_t>(),
+              before["switch_ports"].size() + 4097);
+    for (const ordered_json &port : report["switch_ports"]) {
+        EXPECT_NE(port["verdict"], "clean");
+    }
+    EXPECT_FALSE(report["switch_ports"].empty()) << "those with a finding stay";
+}
+
 TEST(ReportText, NeverThrowsOnOddJson) {
     MainJob job;
     job.host_end(2).counters.erase("packet_seq_err");
