@@ -51,7 +51,7 @@ private:
 
 class LayoutReader {
 public:
-    static constexpr std::size_t most_layouts = 1 << 12;
+    static constexpr std::size_t most_layouts = 1 << 18;  ///< one a switch port
     static constexpr std::size_t most_counters = 1 << 15; ///< a network device has up to 16384 statistics
     static constexpr std::size_t most_readings = 1 << 23; ///< what can be had from few bytes has to have an end
 

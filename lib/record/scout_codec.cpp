@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace fabric_check {
@@ -114,7 +115,8 @@ private:
             known.try_emplace(switches_.all()[i].guid, i);
         const auto &blocks = snapshot_.lfts;
         for (std::size_t i = 0; i < blocks.size(); ++i) {
-            if (!runs_.empty() && blocks[i].switch_guid == blocks[i - 1].switch_guid) {
+            if (!runs_.empty() && blocks[i].switch_guid == blocks[i - 1].switch_guid &&
+                runs_.back().end - runs_.back().first < lft_blocks) {
                 ++runs_.back().end;
                 continue;
             }

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Launches jobs on two clusters in turn and prints the ratio of their medians; see launch."""
+"""Launches jobs on clusters in turn and prints the ratios of their medians; see launch."""
 import argparse
 import os
 import statistics
@@ -36,8 +36,9 @@ def main():
     options.add_argument("--pairs", type=int, default=50)
     options.add_argument("--with", dest="hooked", required=True)
     options.add_argument("--without", required=True)
+    options.add_argument("--empty", required=True)
     options = options.parse_args()
-    labs = {"with": options.hooked, "without": options.without}
+    labs = {"with": options.hooked, "without": options.without, "empty": options.empty}
     times = {name: [] for name in labs}
     for name, lab in labs.items():
         launch(lab)
@@ -48,11 +49,14 @@ def main():
             times[name].append(launch(labs[name]))
             settle(labs[name])
     medians = {name: statistics.median(all) * 1e3 for name, all in times.items()}
-    ratio = statistics.median(a / b for a, b in zip(times["with"], times["without"]))
-    spread = statistics.quantiles([a / b for a, b in zip(times["with"], times["without"])], n=4)
-    print(f"srun -N12 true, scout = {options.mode}: {medians['with']:.1f} ms with, {medians['without']:.1f} ms without, "
-          f"{options.pairs} pairs; ratio of medians {medians['with'] / medians['without']:.3f}, median of ratios "
-          f"{ratio:.3f} (quartiles {spread[0]:.3f} to {spread[2]:.3f})", flush=True)
+    print(f"srun -N12 true, scout = {options.mode}, {options.pairs} launches of each: "
+          f"{medians['with']:.1f} ms with, {medians['empty']:.1f} ms with hooks that do nothing, "
+          f"{medians['without']:.1f} ms without", flush=True)
+    for other in ("without", "empty"):
+        ratios = [a / b for a, b in zip(times["with"], times[other])]
+        low, middle, high = statistics.quantiles(ratios, n=4)
+        print(f"  with / {other}: ratio of medians {medians['with'] / medians[other]:.3f}, median of ratios "
+              f"{middle:.3f} (quartiles {low:.3f} to {high:.3f})", flush=True)
 
 
 if __name__ == "__main__":

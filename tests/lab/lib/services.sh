@@ -101,9 +101,10 @@ Prolog=$lab_dir/hooks/prolog
 Epilog=$lab_dir/hooks/epilog
 EpilogSlurmctld=$lab_dir/hooks/epilogctld"
     [ -x "$build/bin/fabric-check-prologctld" ] && prolog+=$'\n'"PrologSlurmctld=$lab_dir/hooks/prologctld"
-    # For measurements: the programs themselves, with the default configuration; or nothing of ours.
+    # For measurements: the programs themselves, with the default configuration; hooks that do nothing; or no hooks.
     case ${FABRIC_CHECK_LAB_HOOKS:-scripts} in
     programs) prolog=$(sed "s|$lab_dir/hooks/|$build/bin/fabric-check-|" <<< "$prolog") ;;
+    empty) prolog=$(sed -e /PrologSlurmctld/d -e "s|$lab_dir/hooks/.*|/bin/true|" <<< "$prolog") ;;
     none) prolog="" ;;
     esac
     cat > "$SLURM_CONF" << EOF
@@ -175,7 +176,7 @@ StorageLoc=slurm_acct_db
 EOF
     )
     : > "$lab_dir/plugstack.conf"
-    if [ -e "$build/lib/fabric_check_spank.so" ] && [ "${FABRIC_CHECK_LAB_HOOKS:-}" != none ]; then
+    if [ -e "$build/lib/fabric_check_spank.so" ] && [ "${FABRIC_CHECK_LAB_HOOKS:-}" != none ] && [ "${FABRIC_CHECK_LAB_HOOKS:-}" != empty ]; then
         echo "optional $build/lib/fabric_check_spank.so config=$lab_dir/fabric-check.toml step_ms=1000" > "$lab_dir/plugstack.conf"
     fi
 }

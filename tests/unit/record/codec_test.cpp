@@ -258,6 +258,16 @@ TEST(ScoutCodec, SaysOnceWhatIsTheSameForManyPorts) {
     EXPECT_LT(grown, 100U * 130) << "two counters of 20 digits and 1, and what a port has of its own";
 }
 
+TEST(ScoutCodec, KeepsMoreBlocksOfASwitchThanItHas) {
+    auto scout = full_scout();
+    scout.lfts.assign(1600, full_scout().lfts[0]);
+    const auto text = encode_record({9, "node01", Phase::start, 5, scout});
+    const auto decoded = decode_record(text);
+    ASSERT_TRUE(decoded) << decoded.error().message;
+    EXPECT_EQ(std::get<ScoutSnapshot>(decoded->snapshot).lfts, scout.lfts);
+    EXPECT_EQ(encode_record(*decoded), text);
+}
+
 TEST(ScoutCodec, RefusesAnLftBlockThatIsNot64Ports) {
     for (const auto &ports : {std::string(126, '0'), std::string(254, '0'), std::string(258, '0'), std::string(256, 'g'),
                               std::string(256, 'A')})
