@@ -22,7 +22,7 @@ struct Switch {
     std::uint64_t guid = 0;
     std::string name;
     std::uint16_t lid = 0;
-    auto operator<=>(const Switch &) const = default;
+    bool operator==(const Switch &) const = default;
 };
 
 /// Different ones in the order of their coming, each with its number.
@@ -42,7 +42,7 @@ public:
 private:
     struct Before {
         bool operator()(const T &a, const T &b) const { return key(a) < key(b); }
-        static const Switch &key(const Switch &one) { return one; }
+        static auto key(const Switch &one) { return std::tie(one.guid, one.name, one.lid); }
         static auto key(const LinkRate &one) {
             return std::tie(one.lanes, one.speed, one.data_gbps, one.signalling_gbps);
         }

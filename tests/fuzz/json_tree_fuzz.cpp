@@ -12,9 +12,13 @@ namespace {
 /// Touches every value.
 std::size_t walk(const fabric_check::JsonValue &value, unsigned depth) {
     std::size_t sum = value.text().size() + value.key().size() + value.whole().value_or(0) + (value.real() ? 1 : 0);
+    auto from = value.begin();
     if (depth < 64)
-        for (const auto inner : value)
-            sum += walk(inner, depth + 1) + (value.find(inner.key()) ? 1 : 0);
+        for (const auto inner : value) {
+            sum += walk(inner, depth + 1);
+            if (value.is_object() && (!value.find(inner.key()) || !value.find(inner.key(), from)))
+                std::abort();
+        }
     return sum;
 }
 
@@ -26,9 +30,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
     const bool good = tree.parse(text);
     if (good)
         (void)walk(tree.root(), 0);
-    // Numbers that no double has room for are no JSON there; a byte order mark is none here.
+    // Numbers that no double has room for are no JSON there, and a NUL ends it; a byte order mark is none here.
     const auto other = nlohmann::json::parse(text, nullptr, false);
-    if (!other.is_discarded() && !good && !text.starts_with("\xef\xbb\xbf"))
+    if (!other.is_discarded() && !good && !text.starts_with("\xef\xbb\xbf") && text.find('\0') == text.npos)
         std::abort();
     return 0;
 }
