@@ -24,11 +24,7 @@ std::string prefix_of(Phase phase, const ControllerHookEnvironment &environment)
 }
 
 Log log_of(Phase phase, const Config &config) {
-    return Log({.ident = std::string("fabric-check-") + name_of(phase),
-                .file = config.log_file,
-                .syslog = config.syslog,
-                .standard_error = false,
-                .level = Log::Level::info});
+    return program_log(std::string("fabric-check-") + name_of(phase), config);
 }
 
 /// The readings are to be of the job's start and end: before anything else.

@@ -4,6 +4,7 @@
 #include "job/finisher.hpp"
 #include "job/programs.hpp"
 
+#include <functional>
 #include <sys/stat.h> // umask
 #include <thread>
 
@@ -37,14 +38,6 @@ int run_finisher(const Config &config, Log &log, const std::function<bool()> &su
     return exit_status::environment;
 }
 
-Log log_of(const Config &config) {
-    return Log({.ident = "fabric-check-finisher",
-                .file = config.log_file,
-                .syslog = config.syslog,
-                .standard_error = false,
-                .level = Log::Level::info});
-}
-
 /// A finisher may run for days where jobs never stop ending: it takes up a new configuration as it comes. One with an error
 /// ends it: with a default spool in place of the site's, jobs would get lines that are wrong for good.
 int run_as_configured() {
@@ -53,7 +46,7 @@ int run_as_configured() {
         const auto stamp = file_stamp(path);
         std::string config_error;
         const auto config = config_or_defaults(path, &config_error);
-        auto log = log_of(config);
+        auto log = program_log("fabric-check-finisher", config);
         if (!config_error.empty()) {
             log.error("finisher: " + config_error + "; the tickets stay");
             return exit_status::usage;

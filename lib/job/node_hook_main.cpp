@@ -19,11 +19,7 @@ const char *variable(const char *name) { return std::getenv(name); } // NOLINT(c
 const char *name_of(Phase phase) noexcept { return phase == Phase::start ? "prolog" : "epilog"; }
 
 Log log_of(Phase phase, const Config &config) {
-    return Log({.ident = std::string("fabric-check-") + name_of(phase),
-                .file = config.log_file,
-                .syslog = config.syslog,
-                .standard_error = false,
-                .level = Log::Level::info});
+    return program_log(std::string("fabric-check-") + name_of(phase), config);
 }
 
 /// Under the same guard, within what is left of the same budget, as the same process.

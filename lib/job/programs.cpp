@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace fabric_check {
@@ -41,6 +42,14 @@ Result<std::uint32_t> slurm_uid(const Config &config) {
     if (!uid)
         return Error{Errc::usage, "slurm.user: " + uid.error().message + "; give SlurmUser of slurm.conf"};
     return uid;
+}
+
+Log program_log(std::string ident, const Config &config) {
+    return Log({.ident = std::move(ident),
+                .file = config.log_file,
+                .syslog = config.syslog,
+                .standard_error = false,
+                .level = Log::Level::info});
 }
 
 bool answer_about_program(int argc, char **argv, const char *about) noexcept {

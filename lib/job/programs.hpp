@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "base/log.hpp"
 #include "base/result.hpp"
 #include "config/config.hpp"
 
@@ -15,6 +16,9 @@ Result<std::string> find_program(const Config &config, const std::string &name);
 
 /// The uid of SlurmUser as configured (name or number; empty: root), who alone may read records.
 Result<std::uint32_t> slurm_uid(const Config &config);
+
+/// The log of one of our programs that nobody watches: where the configuration says, and not on standard error.
+Log program_log(std::string ident, const Config &config);
 
 /// For the hooks and the finisher: answers --help and --version on standard output, `about` being what the program is for,
 /// and says that it did: the program then ends with 0. Anything else is left alone: Slurm passes no arguments.

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "job/hook_environment.hpp"
 #include "job/own_node.hpp"
+#include "job/programs.hpp"
 #include "job/scout_pass.hpp"
 #include "job/scout_requests.hpp"
 #include "record/record_name.hpp"
@@ -25,14 +26,6 @@ constexpr milliseconds overtime{50}; ///< beyond its deadline before it is ended
 
 volatile std::sig_atomic_t told_to_end = 0;
 
-Log scout_log(const Config &config) {
-    return Log({.ident = "fabric-check-scout",
-                .file = config.log_file,
-                .syslog = config.syslog,
-                .standard_error = false,
-                .level = Log::Level::info});
-}
-
 /// For those that nobody watches over: on the controller.
 void end_after(milliseconds budget) {
     const auto all = budget + overtime;
@@ -46,7 +39,7 @@ int scout_once(const ScoutOrder &order) {
     const auto deadline = Deadline::after(order.budget);
     end_after(order.budget);
     const auto config = config_or_defaults(config_path(), nullptr);
-    auto log = scout_log(config);
+    auto log = program_log("fabric-check-scout", config);
     const auto variables = [&](const char *name) -> const char * {
         if (std::string_view(name) == "SLURMD_NODENAME")
             return order.host.c_str();
@@ -70,7 +63,7 @@ int serve() {
     sigaction(SIGTERM, &action, nullptr);
     sigaction(SIGINT, &action, nullptr);
     const auto config = config_or_defaults(config_path(), nullptr);
-    auto log = scout_log(config);
+    auto log = program_log("fabric-check-scout", config);
     const auto host = own_node_name();
     if (config.scout != host) {
         log.error("scout: this host is " + host + ", and the configuration says scout = \"" + config.scout +

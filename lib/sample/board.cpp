@@ -104,14 +104,12 @@ void Board::read_file(const std::string &path, Ports &wanted, std::int64_t not_b
     const std::int64_t now = options_.now_ns();
     for (SwitchPort &port : pass->ports) {
         const PortId id{port.switch_guid, static_cast<std::uint8_t>(port.port)};
-        const bool read = std::any_of(port.counters.begin(), port.counters.end(),
-                                      [](const auto &entry) { return entry.second.value.has_value(); });
         const bool full = std::any_of(port.counters.begin(), port.counters.end(), [](const auto &entry) {
             return mad::error_counter_at_cap(entry.first, entry.second);
         });
         // A port that was silent for somebody else may answer us, and a full counter may have been reset; a time to come is
         // a wrong clock's.
-        if (!read || full || port.time_ns < not_before_ns || port.time_ns > now + second || !wanted.contains(id))
+        if (!was_read(port) || full || port.time_ns < not_before_ns || port.time_ns > now + second || !wanted.contains(id))
             continue;
         wanted.erase(id);
         found.push_back(std::move(port));

@@ -25,11 +25,6 @@ std::optional<std::uint64_t> moved(const Counters &before, const Counters &after
 
 } // namespace
 
-bool was_read(const SwitchPort &port) noexcept {
-    return std::any_of(port.counters.begin(), port.counters.end(),
-                       [](const auto &entry) { return entry.second.value.has_value(); });
-}
-
 bool keeps_movement(std::string_view counter) noexcept {
     const CounterInfo *info = find_counter(counter);
     return info != nullptr && info->unit == Unit::events && (info->graded(Profile::ib) || info->has(told));

@@ -45,8 +45,6 @@ private:
     std::vector<Base> bases_; ///< by column
 };
 
-/// Did the port answer anything?
-bool was_read(const SwitchPort &port) noexcept;
 /// Does the ring keep what it moved by? What is judged or told of a switch port; never traffic, waiting, or what grows on
 /// a sound link.
 bool keeps_movement(std::string_view counter) noexcept;

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "snapshot/model.hpp"
 
+#include <algorithm>
+
 namespace fabric_check {
+
+bool was_read(const SwitchPort &port) noexcept {
+    return std::any_of(port.counters.begin(), port.counters.end(),
+                       [](const auto &entry) { return entry.second.value.has_value(); });
+}
 
 const char *to_string(LinkLayer layer) noexcept {
     switch (layer) {

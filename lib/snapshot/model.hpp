@@ -85,6 +85,9 @@ struct SwitchPort {
     Counters counters;
 };
 
+/// Did the port answer anything? One that did not is not read, whatever else stands there.
+bool was_read(const SwitchPort &port) noexcept;
+
 /// 64 entries of a switch's linear forwarding table: entry i is the output port for LID block * 64 + i; 0xff none.
 struct LftBlock {
     std::uint64_t switch_guid = 0;

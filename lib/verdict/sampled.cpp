@@ -16,8 +16,8 @@ using sample::Span;
 constexpr std::size_t most_moves = 48;
 
 const Reading *find_reading(const SwitchPort &port, std::string_view name) {
-    const auto at = port.counters.find(name);
-    return at == port.counters.end() || !at->second.value ? nullptr : &at->second;
+    const Reading *reading = port.counters.reading(name);
+    return reading != nullptr && reading->value ? reading : nullptr;
 }
 
 std::uint64_t cap_of(const std::string &name, const Reading &reading) {

@@ -29,10 +29,8 @@ Readings readings_of(const fabric::Map &map, const std::optional<ScoutSnapshot> 
     return readings;
 }
 
-/// A port that answered nothing is not read, whatever else stands there.
 bool was_read(const SwitchPort *port) {
-    return port != nullptr && std::any_of(port->counters.begin(), port->counters.end(),
-                                          [](const auto &entry) { return entry.second.value.has_value(); });
+    return port != nullptr && was_read(*port);
 }
 
 class Switches {

@@ -64,22 +64,22 @@ cd "$lab/sim/scratch" || exit 1
 host=stor03
 [ ! -d "$lab/nodes/$2/sys" ] || host=$2
 if ! [ -e "$lab/nodes/$host/no-umad" ]; then
-    began=${EPOCHREALTIME/./} waited=0
-    while
+    take_slot() {
+        local slot
         for slot in "$lab"/sim/slots/[1-9]; do
             exec 9> "$slot"
-            if /usr/bin/flock -n 9; then
-                [ $# -lt 3 ] || set -- "$1" "$2" $(($3 - waited))
-                LD_PRELOAD=$umad SIM_HOST=$host exec "$scout" "$@" 2>> "$lab/log/hooks.log"
-            fi
+            /usr/bin/flock -n 9 && return
         done
-        [ "$waited" -lt $((${3:-2000} / 2)) ]
-    do
+        exec 9>&-
+        return 1
+    }
+    began=${EPOCHREALTIME/./} waited=0 taken=
+    until take_slot && taken=1 || [ "$waited" -ge $((${3:-2000} / 2)) ]; do
         /bin/sleep 0.1
         waited=$(((${EPOCHREALTIME/./} - began) / 1000))
     done
     [ $# -lt 3 ] || set -- "$1" "$2" $(($3 - waited))
-    exec 9>&-
+    [ -z "$taken" ] || LD_PRELOAD=$umad SIM_HOST=$host exec "$scout" "$@" 2>> "$lab/log/hooks.log"
     echo "$host job $SLURM_JOB_ID: no free ibsim client, going on without" >> "$lab/log/hooks.log"
 fi
 exec "$scout" "$@" 2>> "$lab/log/hooks.log"
