@@ -76,7 +76,7 @@ int run(const Options &options, const Context &context) {
     const Result<fabric::Map> map = open_map(context, *config);
     if (!map)
         return fail(exit_code(map.error().code), map.error().message);
-    const auto session = mad::open_session(config->mad);
+    const auto session = mad::open_session(*config);
     if (!session)
         return fail(exit_code(session.error().code), session.error().message);
     mad::Engine &engine = *session->engine;

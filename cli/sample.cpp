@@ -51,7 +51,7 @@ bool sleep_until_told(std::chrono::milliseconds pause) {
 }
 
 Result<sample::Pass> read_all(const Config &config, const fabric::Map &map, const sample::Layout &layout,
-                              const Deadline &deadline) {
+                              const Deadline &deadline, const mad::Vl15Memory &dropped) {
     const auto key = mad::read_m_key(config.mad.m_key_file);
     if (!key)
         return key.error();
@@ -60,8 +60,8 @@ Result<sample::Pass> read_all(const Config &config, const fabric::Map &map, cons
     if (!transport)
         return transport.error();
     sample::Interruptible interruptible(**transport, ended);
-    mad::Engine engine(interruptible, mad::session_options(config.mad, **transport, *key));
-    return sample::read_fabric(engine, map, layout, config, deadline);
+    mad::Engine engine(interruptible, mad::session_options(config, **transport, *key));
+    return sample::read_fabric(engine, map, layout, config, deadline, dropped);
 }
 
 std::string in_words(const sample::PassReport &report) {
@@ -127,8 +127,9 @@ int run(const Context &context, const Options &options) {
     world.now_ns = wall_ns;
     world.sleep = sleep_until_told;
     world.lease = sample::lease_world();
-    world.read = [&config](const fabric::Map &map, const sample::Layout &layout, const Deadline &deadline) {
-        return read_all(*config, map, layout, deadline);
+    world.read = [&config, dropped = std::make_shared<mad::Vl15Memory::element_type>()](
+                     const fabric::Map &map, const sample::Layout &layout, const Deadline &deadline) {
+        return read_all(*config, map, layout, deadline, dropped);
     };
     if (context.json || options.verbose)
         world.told = [json = context.json](const sample::PassReport &report) {

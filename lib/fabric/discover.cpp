@@ -165,7 +165,7 @@ Result<MapDraft> discover(const Config &config, const Progress &progress, const 
     auto map = topology(config, *m_key);
     if (!map)
         return map;
-    const auto session = mad::open_session(config.mad);
+    const auto session = mad::open_session(config);
     if (!session)
         return session.error();
     ask_subnet_manager(*session->engine, *map); // answered in the same run

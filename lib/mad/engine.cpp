@@ -20,6 +20,7 @@ constexpr std::chrono::hours longest_run{24};
 // The layer below reports its timeouts first; this covers one that never does.
 constexpr milliseconds timer_grace{100};
 constexpr unsigned most_hops = 2;
+constexpr unsigned rest_share = 8;   ///< of a timeout that a busy agent is let alone, for each try
 constexpr unsigned most_at_once = 4; ///< answers taken before what they make room for is sent
 
 // A transaction's low bits are its slot.
@@ -80,7 +81,8 @@ EngineOptions engine_options(const Config::Mad &config) {
 
 Engine::Engine(Transport &transport, EngineOptions options)
     : transport_(&transport), options_(options),
-      pace_(std::min({options.window, max_window, transport.max_outstanding()}), options.max_per_second),
+      pace_(std::min({options.window, max_window, transport.max_outstanding()}), options.max_per_second,
+            options.ceiling),
       next_id_(static_cast<std::uint32_t>(transport.now().time_since_epoch().count())) {
     options_.smp_per_lid = std::max(options_.smp_per_lid, 1U);
     options_.gmp_per_lid = std::max(options_.gmp_per_lid, 1U);
@@ -149,7 +151,7 @@ unsigned Engine::limit(const Flow &flow) const noexcept {
 }
 
 bool Engine::may_send(const Flow &flow) const noexcept {
-    return flow.queued > 0 && flow.outstanding < limit(flow) && !(sl_waits_ && flow.mad_class == MadClass::gmp);
+    return flow.queued > 0 && !flow.resting && flow.outstanding < limit(flow) && !(sl_waits_ && flow.mad_class == MadClass::gmp);
 }
 
 void Engine::submit(const Request &request, Handler handler) {
@@ -290,15 +292,19 @@ void Engine::reply_to(Slot &slot, const Received &received, TimePoint now) {
         return;
     }
     Flow &flow = *slot.flow;
-    round_trip(now - slot.sent);
+    const TimePoint sent = slot.sent;
+    round_trip(now - sent);
     const std::uint32_t job = free_slot(slot);
-    flow.answered = flow.proven = true;
-    pace_.answered();
-
     Reply reply;
     reply.status = wire::status_of(received.mad);
-    if ((reply.status & wire::status_busy) != 0 && !request.probe) {
+    const bool busy = (reply.status & wire::status_busy) != 0;
+    flow.answered = true;
+    flow.proven = !busy;
+    if (busy) {
         ++stats_.timed_out;
+        if (pace_.suffered(sent, now))
+            ++stats_.slowed;
+        rest(flow, jobs_[job].tries, now);
         update(flow);
         if (jobs_[job].tries <= options_.retries)
             lost(flow, job);
@@ -306,6 +312,7 @@ void Engine::reply_to(Slot &slot, const Received &received, TimePoint now) {
             finish(job, Reply{}); // busy is alive
         return;
     }
+    pace_.answered();
     ++stats_.answered;
     update(flow);
     if ((reply.status & wire::status_redirect) != 0 && request.mad_class == MadClass::gmp) {
@@ -373,6 +380,23 @@ void Engine::lost(Flow &flow, std::uint32_t job) {
         update(flow);
     }
     finish(job, Reply{});
+}
+
+void Engine::rest(Flow &flow, unsigned tries, TimePoint now) {
+    if (!flow.resting)
+        resting_.push_back(&flow);
+    flow.resting = true;
+    flow.rests_until = std::max(flow.rests_until, now + options_.timeout * tries / rest_share);
+}
+
+void Engine::wake(TimePoint now) {
+    std::erase_if(resting_, [&](Flow *flow) {
+        if (flow->rests_until > now)
+            return false;
+        flow->resting = false;
+        update(*flow);
+        return true;
+    });
 }
 
 void Engine::release_window(TimePoint now) {
@@ -461,6 +485,8 @@ void Engine::ask_watch(TimePoint now) {
     Flow &flow = flow_of(watch_->request.mad_class, watch_->request.lid);
     if (flow.dead)
         return;
+    if (watch_->request.mad_class == MadClass::gmp && options_.ask_sl && !sl_asked_)
+        ask_sl(watch_->request.lid);
     watch_->open = true;
     flow.urgent = true; // the longer the queues, the more it matters
     const auto told = [this](const Reply &reply) {
@@ -471,6 +497,20 @@ void Engine::ask_watch(TimePoint now) {
     enqueue(flow, new_job(watch_->request, told, false), true);
 }
 
+/// Who goes away from an answer that is on its way leaves the simulator with a dead client.
+void Engine::await_watch(TimePoint end) {
+    TimePoint now = transport_->now();
+    const TimePoint limit = std::min(end, now + std::chrono::ceil<milliseconds>(patience()));
+    while (watch_ && watch_->open && outstanding_ > 0 && !failure_ && now < limit) {
+        const Result<Received> received = transport_->receive(std::chrono::ceil<milliseconds>(limit - now));
+        now = transport_->now();
+        if (!received)
+            failure_ = received.error();
+        else if (received->kind != Received::Kind::nothing)
+            take(*received, now);
+    }
+}
+
 // --- the loop
 
 milliseconds Engine::how_long(TimePoint now, TimePoint end) {
@@ -479,6 +519,8 @@ milliseconds Engine::how_long(TimePoint now, TimePoint end) {
         unexpired_.pop_front();
     if (!unexpired_.empty())
         next = std::min(next, unexpired_.front().sent + options_.timeout + timer_grace);
+    for (const Flow *flow : resting_)
+        next = std::min(next, flow->rests_until);
     if (watch_ && !watch_->open)
         next = std::min(next, watch_->next);
     if (!ready_.empty() && !full_ && !free_slots_.empty()) {
@@ -496,8 +538,6 @@ void Engine::run(Deadline deadline) {
     TimePoint now = transport_->now();
     const TimePoint end = now + std::min<milliseconds>(deadline.left(), longest_run);
     full_ = false;
-    if (watch_)
-        watch_->next = now + watch_->every;
     while (open_ > 0) {
         refuse_queued();
         if (failure_ || now >= end) {
@@ -506,8 +546,9 @@ void Engine::run(Deadline deadline) {
         }
         ask_watch(now);
         release_window(now);
+        wake(now);
         pump(now);
-        if (outstanding_ > 0 || !pace_.ready(now)) {
+        if (outstanding_ > 0 || !resting_.empty() || !pace_.ready(now)) {
             // All that has come, then all that may be sent: whoever stands between us and the wire is woken less often.
             milliseconds wait = how_long(now, end);
             for (unsigned n = 0; n < most_at_once && !failure_; ++n, wait = milliseconds(0)) {
@@ -525,6 +566,7 @@ void Engine::run(Deadline deadline) {
         }
         expire(now);
     }
+    await_watch(end);
 }
 
 } // namespace fabric_check::mad

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -64,6 +65,7 @@ struct EngineOptions {
     std::chrono::milliseconds timeout{500};
     unsigned retries = 1;        ///< after the first try
     unsigned max_per_second = 0; ///< MADs; 0: no ceiling
+    std::shared_ptr<SharedCeiling> ceiling; ///< who else sends some under that ceiling; null: it is this engine's own
     unsigned pkey_index = 0;
     unsigned sl = 0; ///< of GMPs, unless asked for
     /// Asks subnet administration for the SL, once, for the path to the first LID that a GMP goes to. GMPs wait for its
@@ -72,7 +74,7 @@ struct EngineOptions {
     std::uint64_t m_key = 0;    ///< of SMPs
     std::uint64_t own_guid = 0; ///< of the port that MADs leave through, for those who look for it in a map; 0: not known
 };
-/// All but ask_sl, m_key and own_guid, which session.hpp finds out.
+/// All but ceiling, ask_sl, m_key and own_guid, which session.hpp finds out.
 EngineOptions engine_options(const Config::Mad &config);
 
 inline constexpr unsigned max_window = 512;
@@ -87,6 +89,9 @@ inline constexpr unsigned max_window = 512;
 /// transport's max_outstanding() bounds them together.
 ///
 /// A GMP redirected by its agent is asked again there, twice at most, and so is all that follows for its LID.
+///
+/// An agent that answers that it is busy is a sign of overload; it is let alone for an eighth of the timeout, longer each
+/// time, and then asked again.
 class Engine {
 public:
     explicit Engine(Transport &transport, EngineOptions options = {});
@@ -98,8 +103,8 @@ public:
     /// Answers that come later are dropped by a later run().
     void run(Deadline deadline = Deadline::never());
 
-    /// While a run() lasts longer than `every`, asks this each time it has passed; run() does not wait for it. A probe.
-    /// `handler` must outlive the engine. One at a time: a second call replaces the first.
+    /// Asks this at the beginning of the next run() and, while a run() lasts, each time `every` has passed; run() waits
+    /// for it four round trips at most. A probe. `handler` must outlive the engine. One at a time: a second call replaces the first.
     void watch(const Request &request, std::chrono::milliseconds every, Handler handler);
     /// The other side is overloaded: halves the window, which replies win back slowly.
     void slow_down();
@@ -165,6 +170,8 @@ private:
     void lost(Flow &flow, std::uint32_t job);
     void release_window(TimePoint now);
     void expire(TimePoint now);
+    void rest(Flow &flow, unsigned tries, TimePoint now);
+    void wake(TimePoint now);
     void refuse_queued();
     void abandon();
     void finish(std::uint32_t job, const Reply &reply);
@@ -173,6 +180,7 @@ private:
     void ask_sl(std::uint16_t to_lid);
     void sl_answered(const Reply &reply);
     void ask_watch(TimePoint now);
+    void await_watch(TimePoint end);
     std::chrono::milliseconds how_long(TimePoint now, TimePoint end);
 
     Transport *transport_;
@@ -180,6 +188,7 @@ private:
     Pace pace_;
     std::unordered_map<std::uint32_t, Flow> flows_; ///< key: class << 16 | LID; nodes do not move
     FlowHeap ready_;
+    std::vector<Flow *> resting_;
     std::vector<Job> jobs_;
     std::vector<std::uint32_t> free_jobs_;
     std::deque<std::uint32_t> refused_; ///< jobs of dead flows, to be told so

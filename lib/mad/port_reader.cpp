@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "mad/port_reader.hpp"
 
+#include "base/clock.hpp"
+
 namespace fabric_check::mad {
 
 namespace {
@@ -94,10 +96,12 @@ void PortReader::ask_counters(std::uint16_t lid, const PmaCapabilities &caps, co
         engine_->submit({.mad_class = MadClass::gmp, .lid = lid, .attribute = id, .port_select = port},
                         [pending, caps, decode, missing](const Reply &reply) {
                             Counters &counters = pending->reading.counters;
-                            if (reply.outcome == Outcome::ok)
+                            if (reply.outcome == Outcome::ok) {
                                 decode(caps, pending->port, reply.data, counters);
-                            else
+                                pending->reading.time_ns = wall_ns();
+                            } else {
                                 missing(caps, absence_of(reply.outcome), counters);
+                            }
                             answered(pending);
                         });
     };

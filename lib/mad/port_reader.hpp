@@ -21,6 +21,7 @@ struct PortReading {
     std::optional<PortInfo> info;
     Outcome info_outcome = Outcome::timed_out;
     bool extended_speeds = false; ///< port 0 says that LinkSpeedExtActive is valid
+    std::int64_t time_ns = 0;     ///< since the epoch, when the last of its counters came; 0: none did
     Counters counters;            ///< never empty: what did not answer has its reason
 };
 

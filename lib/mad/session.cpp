@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "mad/session.hpp"
 
+#include "base/clock.hpp"
 #include "base/text.hpp"
+#include "mad/ceiling.hpp"
 
 #include <fmt/format.h>
 
@@ -62,21 +64,23 @@ Result<std::uint64_t> read_m_key(const std::string &path) {
     return key;
 }
 
-EngineOptions session_options(const Config::Mad &config, const UmadTransport &transport, std::uint64_t m_key) {
+EngineOptions session_options(const Config &config, const UmadTransport &transport, std::uint64_t m_key) {
     const LocalPort &local = transport.local();
-    EngineOptions options = engine_options(config);
+    EngineOptions options = engine_options(config.mad);
+    if (options.max_per_second > 0)
+        options.ceiling = std::make_shared<FileCeiling>(config.spool + "/samples/mads", options.max_per_second, wall_ns);
     options.m_key = m_key;
     options.own_guid = local.guid;
-    if (config.sl == "auto")
+    if (config.mad.sl == "auto")
         options.ask_sl = SlQuery{local.lid, local.sm_lid, local.sm_sl};
     return options;
 }
 
-Result<Session> open_session(const Config::Mad &config) {
-    const auto key = read_m_key(config.m_key_file);
+Result<Session> open_session(const Config &config) {
+    const auto key = read_m_key(config.mad.m_key_file);
     if (!key)
         return key.error();
-    auto transport = UmadTransport::open(config.device, config.port);
+    auto transport = UmadTransport::open(config.mad.device, config.mad.port);
     if (!transport)
         return transport.error();
     Session session;

@@ -3,14 +3,13 @@
 
 #include "mad/attributes.hpp"
 
-#include <memory>
-#include <optional>
+#include <utility>
 
 namespace fabric_check::mad {
 
-void watch_vl15(Engine &engine, std::uint16_t switch_lid, std::uint8_t port) {
+void watch_vl15(Engine &engine, std::uint16_t switch_lid, std::uint8_t port, Vl15Memory memory) {
     constexpr std::uint64_t cap = 0xffff;
-    const auto before = std::make_shared<std::optional<std::uint64_t>>();
+    const auto before = memory ? std::move(memory) : std::make_shared<std::optional<std::uint64_t>>();
     engine.watch({.mad_class = MadClass::gmp, .lid = switch_lid, .attribute = attribute::port_counters, .port_select = port},
                  vl15_interval, [&engine, port, before](const Reply &reply) {
                      if (reply.outcome != Outcome::ok)

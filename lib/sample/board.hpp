@@ -35,7 +35,7 @@ public:
     ~Board(); ///< takes its claims back
 
     using Ports = std::set<PortId>;
-    /// Readings of these ports that were asked for at or after `not_before_ns` and are younger than `share`, the
+    /// Readings of these ports that were answered at or after `not_before_ns` and are younger than `share`, the
     /// youngest of each; what was found is taken out of `wanted`. Not those with an error counter at its cap: whoever resets
     /// it does so for the next job.
     std::vector<SwitchPort> take(Ports &wanted, std::int64_t not_before_ns);

@@ -20,7 +20,7 @@ std::uint8_t width_of(std::string_view name) {
 }
 
 std::optional<std::uint64_t> moved(const Counters &before, const Counters &after, std::string_view name) {
-    return delta_of(before.reading(name), after.reading(name), width_of(name)).value;
+    return delta_of(before.get(name), after.get(name), width_of(name)).value;
 }
 
 } // namespace
@@ -91,7 +91,7 @@ void Differ::compare(std::uint32_t column, const Base &base, const SwitchPort &n
     for (const auto &[name, last] : base.values) {
         if (find_counter(name) == nullptr) // a name that nobody knows has no meaning to a reader either
             continue;
-        const Reading *reading = now.counters.reading(name);
+        const Reading *reading = now.counters.get(name);
         if (reading == nullptr || !reading->value) {
             if (!std::binary_search(base.unread.begin(), base.unread.end(), name))
                 add(name, EventKind::unread, reading == nullptr ? Absence::absent : reading->absence, *last.value, 0);
@@ -128,7 +128,7 @@ void Differ::accept(const Pass &pass) {
             if (reading.value)
                 base.values[name] = reading;
         for (const auto &[name, last] : base.values) {
-            const Reading *reading = now->counters.reading(name);
+            const Reading *reading = now->counters.get(name);
             if (reading == nullptr || !reading->value)
                 base.unread.emplace_back(name);
         }

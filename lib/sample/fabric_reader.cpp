@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sample/fabric_reader.hpp"
 
+#include "fabric/own_switch.hpp"
 #include "sources/switch_port.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace fabric_check::sample {
 
@@ -22,7 +24,8 @@ public:
         std::stable_sort(order_.begin(), order_.end(), [](const PortId &a, const PortId &b) { return a.port < b.port; });
     }
 
-    Result<Pass> run(const Deadline &deadline) {
+    Result<Pass> run(const Deadline &deadline, mad::Vl15Memory memory) {
+        fabric::watch_own_switch(engine_, map_, std::move(memory));
         pass_.map_id = map_.id();
         pass_.from_ns = wall_ns();
         pass_.ports.reserve(order_.size());
@@ -32,21 +35,24 @@ public:
         if (engine_.failure())
             return *engine_.failure();
         pass_.to_ns = pass_.from_ns;
-        for (const SwitchPort &port : pass_.ports)
+        for (SwitchPort &port : pass_.ports) {
+            port.time_ns = std::max(port.time_ns, pass_.from_ns); // a clock may be set back meanwhile
             pass_.to_ns = std::max(pass_.to_ns, port.time_ns);
+        }
         return std::move(pass_);
     }
 
 private:
     void ask_next() {
-        if (next_ == order_.size())
-            return;
-        const PortId id = order_[next_++];
-        const std::uint32_t index = map_.by_guid(id.guid);
-        if (index == fabric::no_node)
-            return;
+        std::uint32_t index = fabric::no_node;
+        PortId id;
+        while (index == fabric::no_node) { // a switch that has left the map is no reading
+            if (next_ == order_.size())
+                return;
+            id = order_[next_++];
+            index = map_.by_guid(id.guid);
+        }
         SwitchPort port = switch_port(map_, index, id.port);
-        port.time_ns = std::max(wall_ns(), pass_.from_ns); // a clock may be set back meanwhile
         reader_.ask(port.switch_lid, id.port, [this, index, port = std::move(port)](mad::PortReading reading) mutable {
             take_reading(map_, index, std::move(reading), port);
             pass_.ports.push_back(std::move(port));
@@ -65,8 +71,8 @@ private:
 } // namespace
 
 Result<Pass> read_fabric(mad::Engine &engine, const fabric::Map &map, const Layout &layout, const Config &config,
-                         const Deadline &deadline) {
-    return FabricReader(engine, map, layout, config).run(deadline);
+                         const Deadline &deadline, mad::Vl15Memory memory) {
+    return FabricReader(engine, map, layout, config).run(deadline, std::move(memory));
 }
 
 Status Interruptible::send(const mad::Address &to, const mad::Mad &mad, std::chrono::milliseconds timeout) {

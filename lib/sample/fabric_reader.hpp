@@ -4,6 +4,7 @@
 #include "base/clock.hpp"
 #include "config/config.hpp"
 #include "mad/engine.hpp"
+#include "mad/vl15_watch.hpp"
 #include "sample/layout.hpp"
 #include "sample/pass.hpp"
 
@@ -12,10 +13,10 @@
 namespace fabric_check::sample {
 
 /// Reads all ports of a layout, as a scout reads them, the same port of every switch before the next. Asks for a few
-/// hundred ports at a time, so that each one's time is true. A port that does not answer until the deadline has its
+/// hundred ports at a time. VL15Dropped of our own port's switch is watched; `memory` keeps it from pass to pass. A port that does not answer until the deadline has its
 /// reason in its readings. An error: the transport failed.
 Result<Pass> read_fabric(mad::Engine &engine, const fabric::Map &map, const Layout &layout, const Config &config,
-                         const Deadline &deadline);
+                         const Deadline &deadline, mad::Vl15Memory memory = nullptr);
 
 /// A transport that fails as soon as somebody wants the process to end: a pass over thousands of ports is not waited for.
 class Interruptible final : public mad::Transport {

@@ -14,7 +14,7 @@ namespace fabric_check::sample {
 
 /// Readings of switch ports, exact and each with its own time, that others may use: a scout's, or the sampler's last.
 struct Pass {
-    std::int64_t from_ns = 0, to_ns = 0; ///< when its first and last port were asked
+    std::int64_t from_ns = 0, to_ns = 0; ///< when it began, and when its last port had answered
     std::uint64_t map_id = 0;
     std::vector<SwitchPort> ports;       ///< time_ns set in each
 };

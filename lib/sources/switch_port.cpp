@@ -23,6 +23,7 @@ void take_reading(const fabric::Map &map, std::uint32_t node, mad::PortReading r
             at.ports[port.port].rate.lanes == port.rate.lanes)
             port.rate = at.ports[port.port].rate;
     }
+    port.time_ns = reading.time_ns != 0 ? reading.time_ns : wall_ns();
     port.counters = std::move(reading.counters);
 }
 

@@ -109,7 +109,7 @@ int main(int argc, char **argv) {
     if (what == "lfts")
         draft = fabric::draft_of(*map);
     const Config config;
-    auto session = mad::open_session(config.mad);
+    auto session = mad::open_session(config);
     if (!session) {
         fmt::print(stderr, "{}\n", session.error().message);
         return 4;

@@ -139,6 +139,34 @@ TEST_F(RestraintTest, SilenceOfALidThatHadAnsweredHalvesTheWindowOnceAndRepliesW
     EXPECT_EQ(engine.window(), 32U);
 }
 
+TEST_F(RestraintTest, ABusyAgentIsLetAloneForAWhileAndSlowsThePace) {
+    unsigned busy = 2;
+    fabric.answer = [&](const Sent &sent) {
+        const bool refuse = sent.to.lid == 1 && sent.modifier == 0 && busy > 0;
+        busy -= refuse ? 1 : 0;
+        return std::vector<Event>{{2ms, reply_to(sent, {}, refuse ? 1 : 0)}};
+    };
+    options.retries = 2;
+    Engine engine(fabric, options);
+    ask(engine, 1, 3);
+    ask(engine, 2, 3);
+    engine.run();
+    EXPECT_EQ(outcomes[Outcome::ok], 6U);
+    EXPECT_EQ(engine.stats().slowed, 2U);
+    EXPECT_EQ(engine.window(), 16U);
+    std::vector<std::chrono::nanoseconds> at;
+    for (const Sent &one : fabric.sent)
+        if (one.to.lid == 1)
+            at.push_back(one.at - fabric.sent.front().at);
+    ASSERT_EQ(at.size(), 5U);
+    EXPECT_GE(at[1] - at[0], 62ms) << "an eighth of the timeout";
+    EXPECT_GE(at[2] - at[1], 125ms) << "and twice that the second time";
+    EXPECT_LE(at[4], 220ms);
+    for (const Sent &one : fabric.sent)
+        if (one.to.lid == 2)
+            EXPECT_LE(one.at - fabric.sent.front().at, 10ms) << "others do not wait for it";
+}
+
 TEST_F(RestraintTest, SilenceOfALidThatNeverAnsweredIsNoSignOfOverload) {
     fabric.answer = nullptr;
     Engine engine(fabric, options);
@@ -191,6 +219,37 @@ TEST_F(RestraintTest, TheCeilingHoldsForRetriesAndAloneWithoutAnythingOutstandin
         EXPECT_GE(fabric.sent[i].at - fabric.sent[i - 2].at, 1s);
 }
 
+/// Gives each reservation the next turn of a clock of its own.
+struct FakeCeiling : SharedCeiling {
+    FakeTransport *fabric = nullptr;
+    unsigned rate = 1000, others = 0; ///< `others`: MADs that somebody else takes between two of ours
+    Transport::Clock::time_point next;
+    unsigned reserved = 0;
+    std::chrono::nanoseconds reserve(unsigned mads) noexcept override {
+        const auto now = fabric->now();
+        const auto at = std::max(now, next);
+        next = at + std::chrono::nanoseconds(1s) * (mads + others) / rate;
+        reserved += mads;
+        return at - now;
+    }
+};
+
+TEST_F(RestraintTest, UnderASharedCeilingAPassTakesWhatTheOthersLeave) {
+    const auto ceiling = std::make_shared<FakeCeiling>();
+    ceiling->fabric = &fabric;
+    ceiling->others = 60; // of each 80
+    options.max_per_second = 1000;
+    options.ceiling = ceiling;
+    Engine engine(fabric, options);
+    for (std::uint16_t lid = 1; lid <= 10; ++lid)
+        ask(engine, lid, 20);
+    engine.run();
+    EXPECT_EQ(outcomes[Outcome::ok], 200U);
+    EXPECT_GE(fabric.elapsed(), 720ms) << "nine times 80 MADs before the last 20";
+    EXPECT_LE(fabric.elapsed(), 760ms);
+    EXPECT_EQ(ceiling->reserved, 200U) << "nothing is taken that is not used";
+}
+
 struct WatchTest : RestraintTest {
     std::uint16_t dropped = 3;
     unsigned asked = 0;
@@ -234,11 +293,26 @@ TEST_F(WatchTest, VL15DroppedThatStandsStillSlowsNothing) {
     EXPECT_EQ(engine.stats().slowed, 0U);
 }
 
-TEST_F(WatchTest, AShortPassIsNotWatched) {
+TEST_F(WatchTest, AShortPassIsWatchedFromItsBeginning) {
     options.max_per_second = 0;
     Engine engine(fabric, options);
     long_pass(engine);
-    EXPECT_EQ(asked, 0U);
+    EXPECT_GE(asked, 1U);
+    EXPECT_EQ(fabric.sent.front().to.lid, 77) << "what it was before we asked anything";
+    EXPECT_EQ(fabric.outstanding(), 0U) << "its answer is waited for";
+}
+
+TEST_F(WatchTest, GrowthBetweenTwoPassesSlowsTheSecondDown) {
+    options.max_per_second = 0;
+    const auto memory = std::make_shared<Vl15Memory::element_type>();
+    for (const unsigned slowed : {0U, 1U}) {
+        Engine engine(fabric, options);
+        watch_vl15(engine, 77, 5, memory);
+        ask(engine, 1, 1);
+        engine.run();
+        EXPECT_EQ(engine.stats().slowed, slowed);
+        ++dropped;
+    }
 }
 
 TEST_F(WatchTest, AWatchedPortThatIsSilentCostsThePassNothing) {

@@ -218,6 +218,15 @@ TEST_F(EngineTest, BusyIsAskedAgainAndThenTimedOutWithoutGivingUpTheLid) {
     EXPECT_FALSE(engine.given_up(MadClass::smp, 1));
 }
 
+TEST_F(EngineTest, AProbeThatIsAnsweredWithBusyTellsNothingOfTheAttribute) {
+    fabric.answer = [](const Sent &sent) { return std::vector<Event>{{1ms, reply_to(sent, {}, 1)}}; };
+    Engine engine(fabric, options);
+    engine.submit({.lid = 1, .attribute = 0xff20, .probe = true}, keep());
+    engine.run();
+    EXPECT_EQ(fabric.sent.size(), 1U);
+    EXPECT_EQ(count(Outcome::timed_out), 1U) << "not refused";
+}
+
 TEST_F(EngineTest, DeadLidCostsOneTimeoutHoweverManyQuestionsItHas) {
     fabric.answer = [](const Sent &sent) {
         return sent.to.lid == 9 ? std::vector<Event>{{100ms, timeout_of(sent)}}

@@ -71,8 +71,8 @@ TEST_F(MKeyFileTest, AMissingFileAndADirectoryAreNamed) {
 TEST_F(MKeyFileTest, ASessionIsRefusedBeforeAnyPortIsOpened) {
     std::ofstream(path) << "nothing";
     chmod(path.c_str(), 0600);
-    Config::Mad config;
-    config.m_key_file = path;
+    Config config;
+    config.mad.m_key_file = path;
     const auto session = open_session(config);
     ASSERT_FALSE(session);
     EXPECT_EQ(session.error().code, Errc::usage);
