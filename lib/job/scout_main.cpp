@@ -9,6 +9,7 @@
 #include "job/scout_requests.hpp"
 #include "record/record_name.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <sys/time.h>
@@ -21,7 +22,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds longest_budget{3'600'000};
-constexpr milliseconds serve_pause{150};
+constexpr milliseconds serve_pause{150}, trouble_pause{2000}; ///< between looks for requests; after a failure
 constexpr milliseconds overtime{50}; ///< beyond its deadline before it is ended in mid-call
 
 volatile std::sig_atomic_t told_to_end = 0;
@@ -57,6 +58,11 @@ int scout_once(const ScoutOrder &order) {
     return run_scout_pass(task, config, world, deadline) ? 0 : 1;
 }
 
+void pause(milliseconds time) {
+    for (const auto end = Deadline::after(time); told_to_end == 0 && !end.passed();)
+        std::this_thread::sleep_for(std::min(end.left(), serve_pause));
+}
+
 int serve() {
     struct sigaction action {};
     action.sa_handler = [](int) { told_to_end = 1; };
@@ -74,13 +80,18 @@ int serve() {
     const auto signer = munge_signer(config.munge.socket);
     auto world = real_scout_world(config, *signer, log);
     std::string last;
+    ScoutServed state;
     while (told_to_end == 0) {
-        const auto served = serve_scout_requests(config, host, world, Deadline::after(milliseconds(config.hooks.budget_ms)));
+        const auto served = serve_scout_request(config, host, world, state,
+                                                Deadline::after(milliseconds(config.hooks.budget_ms)));
         const auto problem = served ? std::string() : served.error().message;
         if (problem != last && !problem.empty())
             log.error("scout: " + problem);
         last = problem;
-        std::this_thread::sleep_for(serve_pause);
+        if (!served)
+            pause(trouble_pause);
+        else if (!*served)
+            pause(serve_pause);
     }
     return 0;
 }

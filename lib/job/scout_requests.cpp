@@ -45,20 +45,24 @@ ScoutCall decode(const JsonReader &json) {
 
 class Service {
 public:
-    Service(const Config &config, const std::string &host, ScoutWorld &world, const Deadline &deadline)
-        : config_(config), host_(host), world_(world), deadline_(deadline), directory_(requests_directory(config)) {}
+    Service(const Config &config, const std::string &host, ScoutWorld &world, ScoutServed &served,
+            const Deadline &deadline)
+        : config_(config), host_(host), world_(world), served_(served), deadline_(deadline), directory_(requests_directory(config)) {}
 
-    Status run() {
+    Result<bool> run() {
         auto names = list_directory(directory_);
+        if (!names && names.error().code != Errc::not_found)
+            return names.error();
         if (!names)
-            return names.error().code == Errc::not_found ? Status() : Status(names.error());
+            return false;
         std::vector<RecordName> calls;
         for (const auto &text : *names)
             if (auto name = parse_record_name(text);
                 name && (name->kind == RecordKind::scout_start || name->kind == RecordKind::scout_end))
                 calls.push_back(std::move(*name));
+        std::erase_if(served_.again, [&](const std::string &file) { return !std::binary_search(names->begin(), names->end(), file); });
         if (calls.empty())
-            return {};
+            return false;
         const auto signers = slurm_uid(config_);
         if (!signers)
             return signers.error();
@@ -74,10 +78,13 @@ public:
             });
             const std::vector<RecordName> same(calls.begin(), others);
             calls.erase(calls.begin(), others);
-            if (auto served = serve(same); !served)
-                return served;
+            const auto served = serve(same);
+            if (!served)
+                return served.error();
+            if (*served)
+                return true;
         }
-        return {};
+        return !calls.empty();
     }
 
 private:
@@ -105,8 +112,9 @@ private:
             return credential.error();
         if (credential->uid != 0 && credential->uid != slurm_uid_)
             return Error{Errc::denied, "signed by uid " + std::to_string(credential->uid) + ", not by root or SlurmUser"};
-        if (credential->replayed || credential->expired)
-            return Error{Errc::denied, credential->replayed ? "a copy of an earlier one" : "too old"};
+        const bool copy = credential->replayed && !served_.again.contains(file);
+        if (copy || credential->expired)
+            return Error{Errc::denied, copy ? "a copy of an earlier one" : "too old"};
         auto call = decode_scout_call(credential->payload);
         if (!call)
             return call;
@@ -130,7 +138,7 @@ private:
         }
         auto call = open(name, file);
         if (!call) {
-            if (call.error().code == Errc::unavailable || call.error().code == Errc::io)
+            if (may_pass(call.error()))
                 return call.error();
             if (call.error().code != Errc::not_found)
                 refused(file, call.error().message);
@@ -143,8 +151,11 @@ private:
         return std::optional<ScoutCall>(std::move(*call));
     }
 
-    /// Requests of one job for one end of it: one pass. The error is about the service, not about them.
-    Status serve(const std::vector<RecordName> &same) {
+    /// Is the trouble the service's own, and may it pass?
+    static bool may_pass(const Error &error) { return error.code == Errc::unavailable || error.code == Errc::io; }
+
+    /// Requests of one job for one end of it: one pass. False: none of them was good. The error is about the service.
+    Result<bool> serve(const std::vector<RecordName> &same) {
         std::optional<ScoutCall> call;
         std::vector<std::string> files;
         for (const auto &name : same) {
@@ -159,7 +170,7 @@ private:
                 call = std::move(*taken);
         }
         if (!call)
-            return {};
+            return false;
         const auto prefix = std::string(call->phase == Phase::start ? "prolog" : "epilog") + ": job " +
                             std::to_string(call->job_id) + " " + host_ + ": ";
         const auto nodes = expand_hostlist(call->nodes);
@@ -168,14 +179,21 @@ private:
             done = run_scout_pass({call->job_id, call->phase, host_, *nodes, prefix}, config_, world_, deadline_);
         else
             world_.log->warning(prefix + nodes.error().message);
+        if (!done && may_pass(done.error())) {
+            served_.again.insert(files.begin(), files.end());
+            return done.error();
+        }
         for (const auto &file : files)
             remove(file);
-        return done;
+        if (!done)
+            return done.error();
+        return true;
     }
 
     const Config &config_;
     const std::string &host_;
     ScoutWorld &world_;
+    ScoutServed &served_;
     const Deadline &deadline_;
     std::string directory_;
     std::uint32_t slurm_uid_ = 0;
@@ -187,17 +205,20 @@ Result<ScoutCall> decode_scout_call(const std::string &text) {
     return decode_json<ScoutCall>(text, "scout request", "fabric-check/scout-request/1", decode);
 }
 
-Status serve_scout_requests(const Config &config, const std::string &host, ScoutWorld &world, const Deadline &deadline) {
+Result<bool> serve_scout_request(const Config &config, const std::string &host, ScoutWorld &world, ScoutServed &served,
+                                 const Deadline &deadline) {
     if (config.scout != host)
-        return {};
+        return false;
     try {
         const auto directory = config.expand(config.node_state, host);
         if (auto made = make_directories(directory, 0700); !made)
-            return made;
+            return made.error();
         const auto lock = FileLock::try_lock(directory + "/scout.lock");
+        if (!lock && lock.error().code != Errc::unavailable)
+            return lock.error();
         if (!lock)
-            return lock.error().code == Errc::unavailable ? Status() : Status(lock.error());
-        return Service(config, host, world, deadline).run();
+            return false;
+        return Service(config, host, world, served, deadline).run();
     } catch (const std::exception &error) {
         return Error{Errc::io, error.what()};
     }

@@ -58,6 +58,7 @@ public:
     std::uint32_t uid = 0;
     std::string address = "10.0.0.1";
     bool away = false;
+    bool replayed = false; ///< as munged says of a credential that it has decoded before
     int signs_until_back = 0; ///< that many failures first
     unsigned signed_count = 0;
 
@@ -76,6 +77,7 @@ public:
         Credential credential;
         credential.uid = static_cast<std::uint32_t>(parse_u64(parts[1]).value_or(99));
         credential.address = parts[2];
+        credential.replayed = replayed;
         const auto header = parts[0].size() + parts[1].size() + parts[2].size() + parts[3].size() + 4;
         credential.payload = text.substr(header);
         return credential;

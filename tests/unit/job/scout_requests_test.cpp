@@ -6,6 +6,8 @@
 
 #include <gmock/gmock.h>
 
+#include <thread>
+
 namespace fabric_check {
 namespace {
 
@@ -32,8 +34,15 @@ protected:
         return {job, Phase::start, node, "fabric1", wall_ns(), "node[01-03]"};
     }
     void file(const ScoutCall &what) { ASSERT_TRUE(file_scout_call(config, what, signer)); }
-    Status serve(const std::string &host = "fabric1", std::chrono::milliseconds time = std::chrono::milliseconds(2000)) {
-        return serve_scout_requests(config, host, world, Deadline::after(time));
+    Result<bool> serve_one(const std::string &host = "fabric1", std::chrono::milliseconds time = std::chrono::milliseconds(2000)) {
+        return serve_scout_request(config, host, world, served, Deadline::after(time));
+    }
+    /// All that can be served.
+    Result<bool> serve(const std::string &host = "fabric1") {
+        auto more = serve_one(host);
+        while (more && *more)
+            more = serve_one(host);
+        return more;
     }
     std::vector<std::string> requests() const { return files_in(directory.path("requests")); }
     std::vector<std::string> records() const {
@@ -51,6 +60,7 @@ protected:
     testing::FakeSigner signer;
     Log log;
     ScoutWorld world;
+    ScoutServed served;
 };
 
 TEST_F(ScoutRequestsTest, ARequestBecomesARecordOfThisHostAndGoes) {
@@ -170,8 +180,47 @@ TEST_F(ScoutRequestsTest, StrangersFilesAreLeftAlone) {
 
 TEST_F(ScoutRequestsTest, WhenTimeIsUpTheRestStays) {
     file(call(7));
-    ASSERT_TRUE(serve("fabric1", std::chrono::milliseconds(0)));
+    ASSERT_TRUE(serve_one("fabric1", std::chrono::milliseconds(0)));
     EXPECT_EQ(requests().size(), 1U);
+}
+
+TEST_F(ScoutRequestsTest, APassThatTakesAllItsTimeLeavesTheNextJobItsOwn) {
+    std::vector<std::chrono::milliseconds> had;
+    world.scout = [&](const fabric::Map &, const ScoutRequest &request) -> Result<ScoutSnapshot> {
+        had.push_back(request.deadline.left());
+        std::this_thread::sleep_for(request.deadline.left());
+        return ScoutSnapshot{};
+    };
+    std::filesystem::create_directory(directory.path("map"));
+    fabric::MapDraft map;
+    ASSERT_TRUE(fabric::save_map(map, SpoolLayout{directory.path()}.map_file()));
+    auto first = call(7), second_call = call(8);
+    first.time_ns -= second;
+    file(first);
+    file(second_call);
+    const std::chrono::milliseconds time(600);
+    const auto more = serve_one("fabric1", time);
+    ASSERT_TRUE(more);
+    EXPECT_EQ(requests().size(), 1U) << "job 8's stays for the next call";
+    ASSERT_TRUE(serve_one("fabric1", time));
+    EXPECT_THAT(requests(), IsEmpty());
+    ASSERT_EQ(had.size(), 2U);
+    EXPECT_GT(had[1].count(), 200);
+}
+
+TEST_F(ScoutRequestsTest, ARequestWhoseRecordCouldNotBeSignedIsTriedAgain) {
+    file(call());
+    world.scout = [](const fabric::Map &, const ScoutRequest &) -> Result<ScoutSnapshot> { return ScoutSnapshot{}; };
+    signer.signs_until_back = 1000;
+    const auto failed = serve_one("fabric1", std::chrono::milliseconds(300));
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().code, Errc::unavailable);
+    EXPECT_EQ(requests().size(), 1U);
+    signer.signs_until_back = 0;
+    signer.replayed = true;
+    ASSERT_TRUE(serve());
+    EXPECT_THAT(records(), ElementsAre("7 fabric1 failed", "7 fabric1 scout-start"));
+    EXPECT_THAT(requests(), IsEmpty());
 }
 
 TEST(ScoutCall, IsTheSameAfterARound) {
