@@ -62,7 +62,7 @@ CounterMoves moves_of(const std::string &counter, BaseReading &base, const HcaPo
                       bool closing) {
     const Reading *now = nullptr;
     if (port != nullptr)
-        now = port->counters.reading(counter);
+        now = port->counters.get(counter);
     CounterMoves moves;
     const bool read = now != nullptr && now->value;
     if (!read && !closing)

@@ -108,6 +108,7 @@ struct HostMatch {
     std::uint16_t lid = 0;
     bool service = false; ///< of the configured services, not of the job
     MatchedBy by = MatchedBy::guid;
+    bool operator==(const HostMatch &) const = default;
 };
 
 /// What a scout read from the fabric at one moment.

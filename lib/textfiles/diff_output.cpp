@@ -49,7 +49,7 @@ void append(Json &object, std::string key, Json value) {
 
 void append(Json &object, const Deltas &all, const std::string &prefix) {
     for (const auto &[name, delta] : all) {
-        append(object, clean(prefix + name), delta.value ? Json(*delta.value) : Json(nullptr));
+        append(object, clean(prefix + std::string(name)), delta.value ? Json(*delta.value) : Json(nullptr));
     }
 }
 

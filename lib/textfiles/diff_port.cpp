@@ -14,7 +14,7 @@ namespace fabric_check::textfiles {
 
 namespace {
 
-using Spoilt = const std::pair<const std::string, Delta> *;
+using Spoilt = const Deltas::value_type *;
 
 /// The data counter that answers for one direction, when it was read and proves nothing.
 Spoilt spoilt(const Deltas &deltas, std::span<const char *const> counters) {
@@ -231,7 +231,7 @@ private:
             if (data != nullptr) {
                 const bool reset = data->second.why == NoDelta::reset;
                 result_.verdict.unread.push_back(
-                    {data->first, to_string(data->second.why), reset ? Layer::physical : Layer::congestion, false});
+                    {std::string(data->first), to_string(data->second.why), reset ? Layer::physical : Layer::congestion, false});
             }
         }
         sort_by_counter(result_.verdict.unread);

@@ -13,7 +13,7 @@ namespace fabric_check::textfiles {
 namespace {
 
 /// Counters that only tell how much was moved say nothing about faults.
-bool is_traffic(const std::string &counter) {
+bool is_traffic(std::string_view counter) {
     const CounterInfo *row = find_counter(counter);
     if (row == nullptr || row->layer != Layer::ungraded) {
         return false;
@@ -136,7 +136,8 @@ private:
     void rest(const DiffPort &port, const std::set<std::string> &said) {
         const bool judged = port.counts && port.verdict.outcome != Outcome::incomplete;
         std::size_t unknown = 0;
-        for (const auto &[name, delta] : port.deltas) {
+        for (const auto &[view, delta] : port.deltas) {
+            const std::string name(view);
             if (!delta.value || *delta.value == 0 || is_traffic(name) || said.contains(name)) {
                 continue;
             }

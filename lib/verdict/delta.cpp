@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "verdict/delta.hpp"
 
+#include <algorithm>
+
 namespace fabric_check {
 
 namespace {
@@ -91,16 +93,18 @@ Delta delta_of(const Reading *before, const Reading *after, std::uint8_t width) 
 
 Deltas deltas_of(const Counters &before, const Counters &after) {
     Deltas deltas;
+    deltas.reserve(std::max(before.size(), after.size()));
     auto b = before.begin();
     auto a = after.begin();
     while (b != before.end() || a != after.end()) {
         const bool only_before = a == after.end() || (b != before.end() && b->first < a->first);
         const bool only_after = b == before.end() || (a != after.end() && a->first < b->first);
         const std::string_view name = only_after ? a->first : b->first;
-        const CounterInfo *info = find_counter(name);
+        const bool known = !only_after && !only_before && b->second.width != 0 && a->second.width != 0;
+        const CounterInfo *info = known ? nullptr : find_counter(name); // for its width
         const Delta delta = delta_of(only_after ? nullptr : &b->second, only_before ? nullptr : &a->second,
                                      info != nullptr ? info->width : std::uint8_t{0});
-        deltas.emplace_hint(deltas.end(), name, delta);
+        deltas.append(only_after ? after : before, name, delta);
         if (!only_after) {
             ++b;
         }

@@ -4,9 +4,7 @@
 #include "snapshot/model.hpp"
 
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <string>
 
 namespace fabric_check {
 
@@ -39,7 +37,7 @@ struct Delta {
     NoDelta why = NoDelta::absent; ///< meaningful only without a value
     bool operator==(const Delta &) const = default;
 };
-using Deltas = std::map<std::string, Delta>;
+using Deltas = ByCounter<Delta>;
 
 /// Null: the side does not have the counter. width: bits of the field when the readings do not say; 0: no cap. A value
 /// above its cap disproves the width, and no cap applies.

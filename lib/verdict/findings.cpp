@@ -226,7 +226,7 @@ std::vector<Finding> told_findings(const PortSet &set) {
                 continue;
             }
             if (row->has(fabric_check::told) || (row->layer < Layer::congestion && row->roles != shown)) {
-                told.push_back({port.where, name, *delta.value, row->layer, false, "not judged", end});
+                told.push_back({port.where, std::string(name), *delta.value, row->layer, false, "not judged", end});
             }
         }
     }

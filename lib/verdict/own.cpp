@@ -80,14 +80,15 @@ std::optional<double> own_share(const JobEvidence &evidence, const fabric::Query
                 const auto at = by_lid.find(lid);
                 at == by_lid.end() ? received.add_all() : received.add(at->second, false);
             }
-            for (const std::uint32_t source : member.sources) {
+            fabric::each_source(*routes, group, member, [&](std::uint32_t source) {
                 if (source < query.job.size()) {
                     sent.add({query.job[source].node, query.job[source].port}, true);
                 } else {
                     sent.add_all();
                 }
-            }
-            if (member.sources.empty()) {
+                return sent.sum() < bytes; // more would change nothing
+            });
+            if (member.senders.empty()) {
                 sent.add_all();
             }
         }

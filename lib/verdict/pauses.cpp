@@ -46,7 +46,7 @@ std::vector<PauseShare> pause_shares(const PortResult &port) {
         }
         const double share = static_cast<double>(*delta.value) / 1e6 / port.seconds;
         if (share <= most_believed) {
-            shares.push_back({name, info->against == Against::received, std::min(share, 1.0)});
+            shares.push_back({std::string(name), info->against == Against::received, std::min(share, 1.0)});
         }
     }
     return shares;

@@ -14,9 +14,9 @@ namespace {
 constexpr std::uint16_t no_lid = 0xffff; // what sysfs shows for a port without one
 
 /// Counters of RDMA alone: all of the card's own, and of its network device those that say so.
-bool counts_rdma(const std::string &name) {
+bool counts_rdma(std::string_view name) {
     const CounterInfo *info = find_counter(name);
-    return info == nullptr || info->source != CounterSource::ethtool || name.find("_vport_rdma_") != std::string::npos;
+    return info == nullptr || info->source != CounterSource::ethtool || name.find("_vport_rdma_") != std::string_view::npos;
 }
 
 /// Bytes moved by RDMA; nullopt when no counter of them has a delta.
@@ -51,7 +51,7 @@ PortChoice choose_ethernet(const HcaPort *start, const HcaPort *end) {
             continue;
         }
         if (delta.value.value_or(0) > 0) {
-            return {PortUse::counters, true, name + " moved"};
+            return {PortUse::counters, true, std::string(name) + " moved"};
         }
         read = read || delta.value.has_value();
         if (!delta.value && !is_missing(delta.why)) {

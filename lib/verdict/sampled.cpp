@@ -16,7 +16,7 @@ using sample::Span;
 constexpr std::size_t most_moves = 48;
 
 const Reading *find_reading(const SwitchPort &port, std::string_view name) {
-    const Reading *reading = port.counters.reading(name);
+    const Reading *reading = port.counters.get(name);
     return reading != nullptr && reading->value ? reading : nullptr;
 }
 

@@ -45,7 +45,7 @@ TEST(Counters, NamesOutliveTheTextTheyCameFrom) {
 TEST(Counters, AtThrowsForWhatIsNotThere) {
     const Counters counters{{"a", Reading::of(1)}};
     EXPECT_THROW((void)counters.at("b"), std::out_of_range);
-    EXPECT_EQ(counters.reading("b"), nullptr);
+    EXPECT_EQ(counters.get("b"), nullptr);
 }
 
 TEST(Counters, DoWhatAMapDoes) {
