@@ -81,16 +81,21 @@ void Analysis::set_patterns() {
                 out.push_back(m);
         return out;
     };
+    const auto add = [this](Direction direction, unsigned rail, std::vector<std::uint32_t> senders,
+                            std::vector<std::uint32_t> destinations) {
+        auto sources = sources_of(senders);
+        patterns_.push_back({direction, rail, std::move(senders), std::move(sources), std::move(destinations)});
+    };
     for (unsigned r = 0; r < rails_; ++r)
-        patterns_.push_back({Direction::inside, r, sources_of(by_rail[r]), by_rail[r]});
+        add(Direction::inside, r, by_rail[r], by_rail[r]);
     for (unsigned r = 0; r < rails_; ++r)
-        patterns_.push_back({Direction::from, r, sources_of(joined_with(services, by_rail[r])), by_rail[r]});
+        add(Direction::from, r, joined_with(services, by_rail[r]), by_rail[r]);
     for (std::uint32_t s = 0; s < graph_.subnets(); ++s) {
         std::vector<std::uint32_t> here;
         for (const std::uint32_t m : services)
             if (subnet(m) == s)
                 here.push_back(m);
-        patterns_.push_back({Direction::to, 0, sources_of(joined_with(job, here)), here});
+        add(Direction::to, 0, joined_with(job, here), here);
     }
     for (const std::uint32_t m : services)
         if (joined_with({m}, job).empty() && !job.empty())

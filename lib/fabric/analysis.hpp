@@ -27,7 +27,7 @@ private:
     /// An endpoint of the query that takes part.
     struct Member {
         const Endpoint *endpoint;
-        std::uint32_t source; ///< as in GroupPort::sources
+        std::uint32_t source; ///< as in Routes::senders
         Number at;
         std::uint8_t port; ///< of that switch
         unsigned rail;     ///< of the job's; services talk to all
@@ -39,7 +39,8 @@ private:
     struct Pattern {
         Direction direction;
         unsigned rail;
-        std::vector<FlowCounter::Source> sources;
+        std::vector<std::uint32_t> senders;       ///< members
+        std::vector<FlowCounter::Source> sources; ///< their switches
         std::vector<std::uint32_t> destinations; ///< members, by LID
     };
 
@@ -66,6 +67,7 @@ private:
     }
     std::uint32_t group_of(Number at, std::size_t pattern, std::uint16_t set) const;
     void fill_lids();
+    class Passing;
     void fill_sources();
     void finish_imbalance();
     void finish_shapes();

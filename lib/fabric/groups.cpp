@@ -92,35 +92,94 @@ void Analysis::fill_lids() {
             std::sort(port.lids.begin(), port.lids.end());
 }
 
+/// Where the bits of a switch's output ports lie: one place for each pattern, set and port of a group.
+class Analysis::Passing {
+public:
+    explicit Passing(Analysis &of) : of_(of), first_(of.graph_.size(), none) {}
+
+    /// Of the groups of one pattern, with a bit for each of its sources.
+    void begin(std::size_t pattern, std::size_t sources) {
+        pattern_ = pattern;
+        words_ = (sources + bits - 1) / bits;
+        places_.clear();
+        words_of_.clear();
+        groups_.clear();
+        std::fill(first_.begin(), first_.end(), none);
+    }
+    void mark(Number at, std::uint16_t set, std::uint8_t port, std::size_t source) {
+        if (first_[at] == none)
+            open(at);
+        const std::uint32_t place = places_[first_[at] + std::size_t(set) * ports_of(at) + port];
+        if (place != none)
+            words_of_[place * words_ + source / bits] |= std::uint64_t(1) << source % bits;
+    }
+    void finish(std::size_t first_sender, std::size_t sources) {
+        for (std::size_t place = 0; place < groups_.size(); ++place) {
+            Group &group = of_.routes_.groups[groups_[place].first];
+            group.first_senders = std::uint32_t(first_sender);
+            const std::uint64_t *words = &words_of_[place * words_];
+            if (std::all_of(words, words + words_, [](std::uint64_t word) { return word == 0; }))
+                continue;
+            auto &senders = group.ports[groups_[place].second].senders;
+            senders.resize(sources);
+            for (std::size_t i = 0; i < sources; ++i)
+                senders[i] = (words[i / bits] >> i % bits & 1) != 0;
+        }
+    }
+
+private:
+    static constexpr std::uint32_t none = 0xffffffff;
+    static constexpr std::size_t bits = 64;
+
+    std::size_t ports_of(Number at) const { return of_.map_.nodes()[of_.graph_.node(at)].ports.size(); }
+
+    void open(Number at) {
+        const std::size_t sets = of_.counter_->sets(at).size();
+        first_[at] = std::uint32_t(places_.size());
+        places_.resize(places_.size() + sets * ports_of(at), none);
+        for (std::size_t set = 0; set < sets; ++set) {
+            const std::uint32_t number = of_.group_of(at, pattern_, std::uint16_t(set));
+            if (number == no_group)
+                continue;
+            const Group &group = of_.routes_.groups[number];
+            for (std::size_t i = 0; i < group.ports.size(); ++i) {
+                places_[first_[at] + set * ports_of(at) + group.ports[i].port] = std::uint32_t(groups_.size());
+                groups_.emplace_back(number, i);
+            }
+        }
+        words_of_.resize(groups_.size() * words_);
+    }
+
+    Analysis &of_;
+    std::size_t pattern_ = 0, words_ = 0;
+    std::vector<std::uint32_t> first_;   ///< by switch number: into places_
+    std::vector<std::uint32_t> places_;  ///< by set and port
+    std::vector<std::uint64_t> words_of_;
+    std::vector<std::pair<std::uint32_t, std::size_t>> groups_; ///< by place: group, and which of its ports
+};
+
 /// Whose flows pass each port: every switch with senders is followed to every destination.
 void Analysis::fill_sources() {
     const RouteMatrix matrix(graph_, *counter_);
-    // By group and port: the places among the targets of the switches whose flows pass.
-    std::vector<std::vector<std::vector<bool>>> passing(routes_.groups.size());
-    for (std::size_t g = 0; g < passing.size(); ++g)
-        passing[g].resize(routes_.groups[g].ports.size());
-    for (std::size_t p = 0; p < patterns_.size(); ++p)
-        for (const FlowCounter::Source &source : patterns_[p].sources) {
-            const auto place = std::size_t(std::lower_bound(targets_.begin(), targets_.end(), source.at) - targets_.begin());
-            for (const std::uint32_t m : patterns_[p].destinations)
-                matrix.walk(source.at, destination(m), [&](Number at, std::uint8_t port) {
-                    const std::uint32_t group = group_of(at, p, counter_->set(at, members_[m].target));
-                    if (group == no_group)
-                        return;
-                    GroupPort &out = port_of(routes_.groups[group], port);
-                    auto &bits = passing[group][std::size_t(&out - routes_.groups[group].ports.data())];
-                    bits.resize(targets_.size());
-                    bits[place] = true;
+    Passing passing(*this);
+    for (std::size_t p = 0; p < patterns_.size(); ++p) {
+        const Pattern &pattern = patterns_[p];
+        const std::size_t first = routes_.senders.size();
+        routes_.senders.resize(first + pattern.sources.size());
+        for (const std::uint32_t m : pattern.senders) {
+            const auto at = std::lower_bound(pattern.sources.begin(), pattern.sources.end(), members_[m].at,
+                                             [](const FlowCounter::Source &a, Number b) { return a.at < b; });
+            routes_.senders[first + std::size_t(at - pattern.sources.begin())].push_back(members_[m].source);
+        }
+        passing.begin(p, pattern.sources.size());
+        for (const std::uint32_t m : pattern.destinations) {
+            const FlowCounter::Destination to = destination(m);
+            for (std::size_t i = 0; i < pattern.sources.size(); ++i)
+                matrix.walk(pattern.sources[i].at, to, [&](Number at, std::uint8_t port) {
+                    passing.mark(at, counter_->set(at, to.target), port, i);
                 });
         }
-    for (std::size_t g = 0; g < passing.size(); ++g) {
-        Group &group = routes_.groups[g];
-        for (std::size_t i = 0; i < group.ports.size(); ++i)
-            for (const Member &member : members_)
-                if (!passing[g][i].empty() && passing[g][i][member.target] &&
-                    member.service == (group.direction == Direction::from) &&
-                    (group.direction != Direction::inside || member.rail == group.rail))
-                    group.ports[i].sources.push_back(member.source);
+        passing.finish(first, pattern.sources.size());
     }
 }
 

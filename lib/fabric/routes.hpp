@@ -36,7 +36,7 @@ struct GroupPort {
     std::vector<std::uint16_t> lids; ///< which, sorted; empty where Query::want_lids is off
     double flows = 0;                ///< (source, destination) pairs through here
     bool minimal = true;             ///< false: the table takes a longer way through this port
-    std::vector<std::uint32_t> sources; ///< indexes into Query::job, or ~index into Query::services, whose flows pass
+    std::vector<bool> senders; ///< of Routes::senders from Group::first_senders on: whose flows pass; empty: nobody's
 };
 
 /// All parallel inter-switch links through which one switch can send a set of destinations at equal hop count.
@@ -51,6 +51,7 @@ struct Group {
     double flows = 0;     ///< (source, destination) pairs through the group
     unsigned rail = 0;    ///< of the LIDs of the job; one group has those of one rail only
     double imbalance = 1; ///< LIDs on the busiest port over the best possible, weighted by link rate
+    std::uint32_t first_senders = 0; ///< in Routes::senders: of its direction and rail
 };
 
 struct Unreachable {
@@ -83,8 +84,8 @@ struct Query {
     /// Inside the job never between two rails; off: every LID talks to every other of its subnet, and subnets take the
     /// place of rails.
     bool rails_apart = true;
-    bool want_sources = true;      ///< fill GroupPort::sources; costs memory by groups x job when the job is the fabric
-    bool want_lids = true;         ///< fill GroupPort::lids; likewise
+    bool want_sources = true;      ///< fill GroupPort::senders
+    bool want_lids = true;         ///< fill GroupPort::lids; costs memory by groups x job when the job is the fabric
     bool want_shapes = false;      ///< fill Routes::shapes and effective_bisection
 };
 
@@ -126,6 +127,8 @@ struct ImbalanceLink {
 
 struct Routes {
     std::vector<Group> groups; ///< worst first: by imbalance, then flows
+    /// Endpoints of one switch that send in one direction and rail: indexes into Query::job, or ~index into Query::services.
+    std::vector<std::vector<std::uint32_t>> senders;
     /// Of the job: its busiest link's flows by rate over what the busiest would carry were every group spread evenly, all
     /// along the way: what starts at a switch by whole LIDs, what passes by shares. A link that passes others' flows on is
     /// also measured against its own even share rounded up by a LID, as far as its group could do better; and where two
@@ -143,6 +146,16 @@ struct Routes {
     std::optional<EffectiveBisection> effective_bisection; ///< likewise; absent with less than two endpoints
 };
 
+/// Calls visit(index into Query::job, or ~index into Query::services) for everybody whose flows pass a port of a group; false
+/// from it ends that.
+template <class Visit> void each_source(const Routes &routes, const Group &group, const GroupPort &port, Visit &&visit) {
+    for (std::size_t i = 0; i < port.senders.size(); ++i)
+        if (port.senders[i])
+            for (const std::uint32_t source : routes.senders[group.first_senders + i])
+                if (!visit(source))
+                    return;
+}
+
 /// Live readings laid over the map: LFT blocks, where those not present fall back to the map's tables, and ports that
 /// were read as down or not yet brought up, whose links are not available though the map has them.
 class LftView {
@@ -156,6 +169,8 @@ public:
     /// The switch's table as it is seen: output port by LID; a LID beyond its end has no route.
     std::span<const std::uint8_t> row(std::uint32_t switch_node) const;
     const Map &map() const { return map_; }
+    /// The same routes, of the same map.
+    bool same_as(const LftView &other) const { return patched_ == other.patched_ && down_ == other.down_; }
     /// Inter-switch links that carry nothing, both ends: (index into Map::nodes, port).
     const std::set<std::pair<std::uint32_t, std::uint8_t>> &down() const { return down_; }
 

@@ -189,13 +189,18 @@ void add_routes(JobEvidence &evidence, const Config &config) {
     if (evidence.map == nullptr)
         return;
     const auto &map = *evidence.map;
-    const auto routes = [&](const std::optional<ScoutSnapshot> &scout) -> std::optional<fabric::Routes> {
-        if (!scout || scout->hosts.empty())
-            return std::nullopt;
-        return fabric::analyse(fabric::LftView(map, scout->lfts, scout->ports), query_from(map, scout->hosts, config));
+    const auto view_of = [&](const std::optional<ScoutSnapshot> &scout) {
+        return !scout || scout->hosts.empty() ? std::nullopt
+                                              : std::optional<fabric::LftView>(std::in_place, map, scout->lfts, scout->ports);
     };
-    evidence.routes_start = routes(evidence.scout.start);
-    evidence.routes_end = routes(evidence.scout.end);
+    const auto start = view_of(evidence.scout.start), end = view_of(evidence.scout.end);
+    if (start)
+        evidence.routes_start = fabric::analyse(*start, query_from(map, evidence.scout.start->hosts, config));
+    // Nearly always: of the largest jobs it takes seconds.
+    if (start && end && start->same_as(*end) && evidence.scout.start->hosts == evidence.scout.end->hosts)
+        evidence.routes_end = evidence.routes_start;
+    else if (end)
+        evidence.routes_end = fabric::analyse(*end, query_from(map, evidence.scout.end->hosts, config));
     for (const auto *scout : {&evidence.scout.start, &evidence.scout.end})
         if (*scout && (*scout)->map_id != 0 && (*scout)->map_id != map.id()) {
             evidence.problems.push_back({"map", "", "it was rebuilt since the scout used it; routes by the new one"});
@@ -291,6 +296,11 @@ ScoutEvidence choose_scout(const std::vector<NodeRecords> &nodes, JobRecords *ta
         evidence.end = source.scout(end);
     else
         evidence.end_problem = "no END record of a scout";
+    if (take != nullptr) // a large job's are a hundred megabytes each
+        for (const auto &node : nodes)
+            for (const auto *other : {node.scout_start, node.scout_end})
+                if (scout_of(other) != nullptr)
+                    (void)source.scout(other);
     return evidence;
 }
 

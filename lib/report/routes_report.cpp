@@ -132,7 +132,19 @@ ordered_json links_json(const Map &map, const Routes &routes, bool each) {
     return out;
 }
 
-ordered_json group_json(const Map &map, const Group &group, const std::string &name, bool rails) {
+constexpr std::size_t lids_listed = std::size_t{1} << 18; ///< over all ports: a large job's would be most of its report
+
+/// The same for the same LIDs: FNV-1a over them.
+std::string digest(const std::vector<std::uint16_t> &lids) {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const std::uint16_t lid : lids)
+        hash = (hash ^ lid) * 0x100000001b3;
+    return fmt::format("{:016x}", hash);
+}
+
+/// `budget`: LIDs that may still be listed; a port whose LIDs are more has their number alone, and counts in `left_out`.
+ordered_json group_json(const Map &map, const Group &group, const std::string &name, bool rails, std::size_t &budget,
+                        std::size_t &left_out) {
     ordered_json peers = ordered_json::array();
     for (const std::uint32_t peer : group.peers)
         peers.push_back(description(map, peer));
@@ -158,8 +170,15 @@ ordered_json group_json(const Map &map, const Group &group, const std::string &n
                             {"lids", port.lid_count},
                             {"flows", port.flows},
                             {"minimal", port.minimal}};
-        if (port.lids.size() == port.lid_count)
+        const bool listed = port.lids.size() == port.lid_count && port.lids.size() <= budget;
+        if (listed) {
             one["lid_list"] = port.lids;
+            budget -= port.lids.size();
+        }
+        if (!listed && port.lids.size() == port.lid_count) {
+            one["lid_digest"] = digest(port.lids);
+            ++left_out;
+        }
         one["rate_gbps"] = port.rate.data_gbps > 0 ? ordered_json(rounded(port.rate.data_gbps)) : ordered_json();
         out["ports"].push_back(std::move(one));
     }
@@ -303,8 +322,11 @@ ordered_json routes_json(const Map &map, const Routes &routes, const Query &quer
     out["links"] = links_json(map, routes, most == std::numeric_limits<std::size_t>::max());
     const std::vector<std::string> names = group_names(map, routes);
     const bool rails = std::any_of(routes.groups.begin(), routes.groups.end(), [](const Group &one) { return one.rail != 0; });
+    std::size_t budget = lids_listed, lists_left_out = 0;
     for (std::size_t g = 0; g < std::min(most, routes.groups.size()); ++g)
-        out["groups"].push_back(group_json(map, routes.groups[g], names[g], rails));
+        out["groups"].push_back(group_json(map, routes.groups[g], names[g], rails, budget, lists_left_out));
+    if (lists_left_out > 0)
+        out["lid_lists_left_out"] = lists_left_out;
     if (routes.groups.size() > most)
         out["groups_left_out"] = routes.groups.size() - most;
     out["worst"] = nullptr;

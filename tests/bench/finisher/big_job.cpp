@@ -23,7 +23,8 @@ Counters counters(bool host, Phase phase, std::uint64_t seed) {
     for (const auto &info : counter_table()) {
         const bool there = host ? info.source != CounterSource::ethtool && info.source != CounterSource::pma_details &&
                                       (info.drivers == any_driver || (info.drivers & mlx5) != 0)
-                                : info.source == CounterSource::pma || info.source == CounterSource::pma_extended;
+                                : info.source == CounterSource::pma || info.source == CounterSource::pma_extended ||
+                                      info.source == CounterSource::pma_details;
         if (!there || info.is_family())
             continue;
         const bool end = phase == Phase::end;

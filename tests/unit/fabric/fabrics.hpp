@@ -89,6 +89,16 @@ inline std::vector<std::string> names(const std::string &prefix, unsigned count)
     return out;
 }
 
+/// Everybody whose flows pass the group's port of this place.
+inline std::vector<std::uint32_t> sources_of(const Routes &routes, const Group &group, std::size_t place) {
+    std::vector<std::uint32_t> sources;
+    each_source(routes, group, group.ports.at(place), [&](std::uint32_t source) {
+        sources.push_back(source);
+        return true;
+    });
+    return sources;
+}
+
 inline Query clients_and_servers(const Map &map) {
     std::vector<std::string> missing;
     Query query;

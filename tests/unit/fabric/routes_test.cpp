@@ -94,17 +94,17 @@ TEST(Analyse, NamesThePortsAndSwitchesOnTheWay) {
 TEST(Analyse, SourcesAreThoseWhoseFlowsPass) {
     const MapDraft map = testing::two_switches(testing::collapsed());
     const Routes routes = analyse(LftView(map), testing::clients_and_servers(map));
-    EXPECT_THAT(routes.groups[0].ports[2].sources, ElementsAre(~0U, ~1U, ~2U, ~3U, ~4U, ~5U, ~6U, ~7U));
-    EXPECT_THAT(routes.groups[0].ports[3].sources, IsEmpty());
+    EXPECT_THAT(testing::sources_of(routes, routes.groups[0], 2), ElementsAre(~0U, ~1U, ~2U, ~3U, ~4U, ~5U, ~6U, ~7U));
+    EXPECT_THAT(testing::sources_of(routes, routes.groups[0], 3), IsEmpty());
     const Group *to = group_at(routes, 0, Direction::to);
-    EXPECT_THAT(to->ports[0].sources, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
+    EXPECT_THAT(testing::sources_of(routes, *to, 0), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
 }
 
 TEST(Analyse, SourcesCanBeLeftOut) {
     const MapDraft map = testing::two_switches(testing::collapsed());
     Query query = testing::clients_and_servers(map);
     query.want_sources = false;
-    EXPECT_THAT(analyse(LftView(map), query).groups[0].ports[0].sources, IsEmpty());
+    EXPECT_THAT(analyse(LftView(map), query).groups[0].ports[0].senders, IsEmpty());
 }
 
 TEST(Analyse, AJobOnOneSwitchHasNoGroupButItsFacingPorts) {
@@ -465,7 +465,7 @@ TEST(Analyse, AHostsPortThatItsSwitchTakesForALinkIsInNoGroup) {
     expect_all_lids_listed(routes);
     for (const Group &group : routes.groups)
         for (const GroupPort &port : group.ports)
-            EXPECT_EQ(port.sources.size(), port.lid_count) << "the one host of the other side";
+            EXPECT_EQ(testing::sources_of(routes, group, std::size_t(&port - group.ports.data())).size(), port.lid_count) << "the one host of the other side";
     query.want_shapes = true;
     EXPECT_EQ(analyse(LftView(map), query).shapes->one_to_many.max_link_flows, 1);
 }
