@@ -5,12 +5,16 @@
 #include <exception>
 #include <iostream>
 
+#ifndef FABRIC_CHECK_BUILD_NOTE // CMakeLists.txt has it where this is not what should be installed
+#define FABRIC_CHECK_BUILD_NOTE ""
+#endif
+
 namespace {
 
 int run(int argc, char **argv) {
     CLI::App app{"Was the fabric the reason? Fabric verdicts for Slurm jobs.", "fabric-check"};
     fabric_check::cli::wrap_help(app);
-    app.set_version_flag("--version", "fabric-check " FABRIC_CHECK_VERSION);
+    app.set_version_flag("--version", "fabric-check " FABRIC_CHECK_VERSION FABRIC_CHECK_BUILD_NOTE);
     app.require_subcommand(1);
     app.fallthrough(); // --json and its like are taken before and after the subcommand
 

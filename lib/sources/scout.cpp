@@ -7,6 +7,7 @@
 #include "mad/engine.hpp"
 #include "mad/port_reader.hpp"
 #include "sample/board.hpp"
+#include "sources/job_ports.hpp"
 #include "sources/switch_port.hpp"
 
 #include <fmt/format.h>
@@ -17,16 +18,6 @@
 namespace fabric_check {
 
 namespace {
-
-using SwitchPortKey = std::pair<std::uint32_t, unsigned>; ///< index into Map::nodes, port
-
-/// The switch end of a host's link, or no_node.
-SwitchPortKey facing(const fabric::Map &map, const fabric::Endpoint &host) {
-    const auto &ports = map.nodes()[host.node].ports;
-    if (host.port >= ports.size() || ports[host.port].peer == fabric::no_node)
-        return {fabric::no_node, 0};
-    return {ports[host.port].peer, ports[host.port].peer_port};
-}
 
 class Scout {
 public:
@@ -44,11 +35,7 @@ public:
 
         fabric::watch_own_switch(engine_, map_);
         // The facing ports are known without any table; they are read while the routes are followed.
-        std::set<SwitchPortKey> facing_ports;
-        for (const auto *side : {&query.job, &query.services})
-            for (const fabric::Endpoint &host : *side)
-                add_facing(host, facing_ports);
-        for (const SwitchPortKey &port : facing_ports)
+        for (const SwitchPortKey &port : facing_ports(map_, query, out_.problems))
             if (needed_.insert(port).second)
                 read_port(port);
         // A switch that is silent must not keep the others from being read: the walk has part of the time only.
@@ -63,7 +50,7 @@ public:
 
         const fabric::LftView view(map_, out_.lfts);
         const fabric::Routes routes = fabric::analyse(view, query);
-        const std::set<SwitchPortKey> on_routes = ports_of(routes);
+        const std::set<SwitchPortKey> on_routes = ports_on_routes(map_, routes);
         const auto young = static_cast<std::int64_t>(config_.sample.share_ms) * 1'000'000;
         acquire(on_routes, request_.phase == Phase::start ? began - young : began);
         AdaptiveRouting detected = AdaptiveRouting::unknown;
@@ -93,14 +80,6 @@ private:
         for (const std::uint32_t node : switches)
             lids.push_back(map_.nodes()[node].lid);
         return lids;
-    }
-
-    void add_facing(const fabric::Endpoint &host, std::set<SwitchPortKey> &ports) {
-        const SwitchPortKey port = facing(map_, host);
-        if (port.first == fabric::no_node)
-            out_.problems.push_back({host.name, "", "the map does not say which switch port it is on"});
-        else
-            ports.insert(port);
     }
 
     bool is_switch(const SwitchPortKey &key) const { return map_.is_switch(key.first); }
@@ -178,25 +157,6 @@ private:
         return all;
     }
 
-    /// Output ports on the routes, the far ends of their inter-switch links (errors count where they arrive), and all
-    /// members of the groups on the way (an idle member is what makes a spread uneven).
-    std::set<SwitchPortKey> ports_of(const fabric::Routes &routes) const {
-        std::set<SwitchPortKey> ports;
-        for (const auto &[node, numbers] : routes.ports_on_routes)
-            for (const std::uint8_t number : numbers) {
-                ports.emplace(node, number);
-                if (number >= map_.nodes()[node].ports.size())
-                    continue;
-                const fabric::MapPort link = map_.nodes()[node].ports[number];
-                if (link.peer != fabric::no_node && map_.nodes()[link.peer].kind == fabric::NodeKind::switch_node)
-                    ports.emplace(link.peer, link.peer_port);
-            }
-        for (const fabric::Group &group : routes.groups)
-            for (const fabric::GroupPort &member : group.ports)
-                ports.emplace(group.node, member.port);
-        return ports;
-    }
-
     void read_port(const SwitchPortKey &key) {
         if (key.first >= map_.nodes().size() || !asked_.insert(key).second)
             return;
@@ -208,7 +168,6 @@ private:
             return;
         }
         SwitchPort port = switch_port(map_, key.first, key.second);
-        port.time_ns = wall_ns();
         reader_.ask(at.lid, key.second, [this, key, port = std::move(port)](mad::PortReading reading) mutable {
             if (!reading.info)
                 silent_[{map_.display_name(key.first), mad::words(reading.info_outcome)}].insert(port.port);

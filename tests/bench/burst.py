@@ -91,8 +91,22 @@ def main():
     parser.add_argument("--plain-jobs", type=int, default=20)
     parser.add_argument("--keep", action="store_true", help="leave the lab up")
     options = parser.parse_args()
+    if os.path.isdir(os.path.join(lab_dir, "run")):
+        sys.exit(f"burst: there is a lab in {lab_dir} already: end it with {lab_program} down, or set FABRIC_CHECK_LAB")
     os.makedirs(lab_dir, exist_ok=True)
     lab("up")
+    try:
+        wrong = measure(options)
+    finally:
+        if options.keep:
+            for node in os.listdir(os.path.join(lab_dir, "nodes")):
+                os.unlink(os.path.join(lab_dir, "nodes", node, "no-umad"))
+        else:
+            lab("down")
+    sys.exit(wrong)
+
+
+def measure(options):
     lab("exec", "fabric-check", "map", "build")
     # ibsim has room for ten clients: the switches stay unread, and every line says so.
     for node in os.listdir(os.path.join(lab_dir, "nodes")):
@@ -122,7 +136,8 @@ def main():
     busy.stop.set()
     watcher.join()
     rows = lines_of(environment, job)
-    right = sum("fabric=" in comment and "cover=1/1" in comment for _, _, comment in rows)
+    right = sum(comment.count("fabric=") == 1 and comment.split()[0].startswith("fabric=") and "cover=1/1" in comment.split()
+                for _, _, comment in rows)
     print(f"finisher: {took:.2f} s from the start of the finisher to the last line, {processor:.2f} s of the processor, with those three asked "
           f"meanwhile; "
           f"{right} of {len(rows)} lines right, {len(tickets())} tickets left")
@@ -141,9 +156,7 @@ def main():
         ours.append(float(words[3]))
     print(f"lines a second: plain API {statistics.median(plain):.1f}, ours {statistics.median(ours):.1f}; ratio "
           f"{statistics.median(o / p for o, p in zip(ours, plain)):.0f} (medians of {options.rounds})")
-    if not options.keep:
-        lab("down")
-    sys.exit(0 if right == options.tasks == len(rows) else 1)
+    return 0 if right == options.tasks == len(rows) else 1
 
 
 if __name__ == "__main__":

@@ -80,6 +80,22 @@ expect_match "$(report "$job" 'd["because"][0]["note"]')" 'between [0-9:]{8} and
 lab sim 'PerformanceSet "SwitchA"[13] PortCounters.SymbolErrorCounter=0' > /dev/null || fail "sim"
 pass "an error on a link between switches has its interval"
 
+# --- nodes that may send no MADs: the sampler's readings are all there is
+for node in "$FABRIC_CHECK_LAB"/nodes/*; do touch "$node/no-umad"; done
+job=$(submit -N12 --fabric-check --wrap 'sleep 12')
+wait_running "$job"
+sleep 2
+lab traffic 'stor[01-08]' 'node[01-12]' 0.05 3 > /dev/null || fail "traffic"
+lab sim 'PerformanceSet "SwitchA"[13] PortCounters.SymbolErrorCounter=9' > /dev/null || fail "sim"
+wait_job "$job" > /dev/null
+line=$(line_of "$job") || exit 1
+expect_field "$line" fabric physical
+expect_field "$line" why 'SymbolErrorCounter+9'
+expect_match "$(report "$job" 'd["notes"]')" 'no scout read them: the sampler.s readings of .* stand in'
+lab sim 'PerformanceSet "SwitchA"[13] PortCounters.SymbolErrorCounter=0' > /dev/null || fail "sim"
+rm -f "$FABRIC_CHECK_LAB"/nodes/*/no-umad
+pass "without a scout the sampler's readings stand in at both ends"
+
 # --- killed, and started again: at once, and what was kept is kept
 kept=$(cat "$samples"/ring.* | wc -c)
 kill -9 "$sampler"
