@@ -22,6 +22,14 @@
 
 namespace fabric_check {
 
+/// How much a finisher takes on at once; the defaults serve every site.
+struct FinisherLimits {
+    std::size_t slice = 8192; ///< files verified before the other jobs have their turn
+    /// Ports in the records held in memory while their jobs wait for something, about 2 KB each, a node's and a switch's alike;
+    /// above that the largest jobs' are read again later.
+    std::size_t most_held = 200'000;
+};
+
 /// The outside world of the finisher.
 struct FinisherWorld {
     Signer *signer = nullptr; ///< asked by several threads at a time
@@ -31,6 +39,7 @@ struct FinisherWorld {
     std::function<std::int64_t()> now_ns; ///< wall clock
     std::function<void(std::chrono::milliseconds)> sleep;
     std::function<bool()> superseded; ///< the configuration has changed; may be empty
+    FinisherLimits limits = {};
 };
 
 /// Turns tickets into reports and lines. One process at a time; whatever it was killed in the middle of, the next one
@@ -49,8 +58,6 @@ public:
         std::int64_t next_ns = 0; ///< when the first of them is due again
         bool more = false;        ///< there is work left to do at once
     };
-    /// Records held in memory while their jobs wait for something; above that the largest jobs' are read again later.
-    static constexpr std::size_t most_held = 40'000;
     /// Looks once at every ticket that is due. Never blocks on END records. An error: the queue cannot be read.
     Result<Pass> pass();
 

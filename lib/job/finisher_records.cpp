@@ -13,7 +13,6 @@ constexpr std::int64_t poll = second / 2; ///< while END records are awaited
 constexpr std::int64_t away_pause_max = 10 * second;
 constexpr std::int64_t expire_every = 6L * 3600 * second;
 constexpr std::uint32_t nobody = 65534;
-constexpr std::size_t slice = 8192; ///< files verified before the other jobs have their turn
 
 } // namespace
 
@@ -78,7 +77,7 @@ void Finisher::verify(const Batch &batch) {
                     continue;
                 }
             }
-            if (files.size() == slice) {
+            if (files.size() == world_.limits.slice) {
                 sliced_ = true;
                 later(*work, world_.now_ns());
                 break;
@@ -160,16 +159,37 @@ void Finisher::consume(const Work &work) {
             "records not removed: " + problem + "; SlurmUser should own " + spool_.records());
 }
 
+namespace {
+
+/// Ports in a record, which is what its memory goes by.
+std::size_t weight(const VerifiedRecord &verified) {
+    if (!verified.record)
+        return 1;
+    const auto *scout = std::get_if<ScoutSnapshot>(&verified.record->snapshot);
+    constexpr std::size_t blocks_a_port = 16; // 128 bytes each
+    return 1 + (scout != nullptr ? scout->ports.size() + scout->lfts.size() / blocks_a_port
+                                 : std::get<NodeSnapshot>(verified.record->snapshot).ports.size());
+}
+
+std::size_t weight(const JobRecords &records) {
+    std::size_t all = 0;
+    for (const auto &[file, record] : records)
+        all += weight(record);
+    return all;
+}
+
+} // namespace
+
 /// Memory is bounded: of the jobs that wait, the largest are read again when their wait is over.
 void Finisher::hold_less(const std::vector<Work> &works) {
     std::size_t held = 0;
     for (const auto &[job, records] : records_)
-        held += records.size();
-    for (auto work = works.rbegin(); work != works.rend() && held > most_held; ++work) {
+        held += weight(records);
+    for (auto work = works.rbegin(); work != works.rend() && held > world_.limits.most_held; ++work) {
         const auto found = records_.find(work->ticket->job_id);
         if (work->done || found == records_.end() || (sliced_ && work->attempt->next_ns <= world_.now_ns()))
             continue;
-        held -= found->second.size();
+        held -= weight(found->second);
         records_.erase(found);
         work->attempt->next_ns = std::max(work->attempt->next_ns, work->attempt->until_ns);
     }

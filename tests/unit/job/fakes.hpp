@@ -6,6 +6,7 @@
 #include "record/credential.hpp"
 #include "record/spool.hpp"
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -61,6 +62,7 @@ public:
     bool replayed = false; ///< as munged says of a credential that it has decoded before
     int signs_until_back = 0; ///< that many failures first
     unsigned signed_count = 0;
+    std::atomic<unsigned> verified_count{0};
 
     Result<std::string> sign(const std::string &payload, std::uint32_t reader) override {
         if (away || signs_until_back-- > 0)
@@ -69,6 +71,7 @@ public:
         return "fake|" + std::to_string(uid) + "|" + address + "|" + std::to_string(reader) + "|" + payload;
     }
     Result<Credential> verify(const std::string &text) override {
+        ++verified_count;
         if (away)
             return Error{Errc::unavailable, "munge decode: Failed to connect; is munged running?"};
         const auto parts = split(text, '|');

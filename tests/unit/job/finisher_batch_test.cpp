@@ -55,6 +55,39 @@ TEST_F(FinisherBatchTest, AsksAndWritesForManyJobsAtOnce) {
     EXPECT_EQ(records(), 0U);
 }
 
+TEST_F(FinisherBatchTest, RecordsAreVerifiedInSlicesWithTheSameResult) {
+    limits.slice = 10; // a job has eight
+    restart();
+    burst(1, 5);
+    EXPECT_GT(pass(), 0U);
+    EXPECT_EQ(with_line(), 1U) << "the first job's eight records are in the first slice, and those of the others are not";
+    unsigned passes = 1;
+    while (pass() > 0)
+        ASSERT_LT(++passes, 10U);
+    EXPECT_EQ(with_line(), 5U);
+    EXPECT_EQ(signer.verified_count, 40U) << "none twice";
+}
+
+TEST_F(FinisherBatchTest, RecordsOfJobsThatWaitAreHeldUpToABound) {
+    for (const std::size_t most : {std::size_t{1000}, std::size_t{1}}) {
+        limits.most_held = most;
+        restart();
+        burst(1, 3);
+        for (auto &record : accounting.records)
+            record.ended = false; // as slurmdbd has it for a moment
+        signer.verified_count = 0;
+        EXPECT_EQ(pass(), 3U);
+        EXPECT_EQ(signer.verified_count, 24U);
+        for (auto &record : accounting.records)
+            record.ended = true;
+        now += 200 * second_ns;
+        EXPECT_EQ(pass(), 0U);
+        EXPECT_EQ(with_line(), 3U);
+        EXPECT_EQ(signer.verified_count, most == 1 ? 48U : 24U) << "what was not held is read again";
+        accounting.records.clear();
+    }
+}
+
 TEST_F(FinisherBatchTest, OneWhoseEndIsNotRecordedYetHoldsUpNoOther) {
     burst(1, 60);
     accounting.records[30].ended = false;

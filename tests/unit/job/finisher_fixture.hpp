@@ -42,6 +42,7 @@ protected:
                 on_sleep();
         };
         world.superseded = [this] { return superseded; };
+        world.limits = limits;
         finisher = std::make_unique<Finisher>(config, std::move(world));
     }
 
@@ -104,6 +105,7 @@ protected:
     std::int64_t now = base_s * second_ns;
     std::function<void()> on_sleep;
     bool superseded = false; ///< its configuration
+    FinisherLimits limits;
     std::unique_ptr<Finisher> finisher;
 };
 
