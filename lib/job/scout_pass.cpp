@@ -70,9 +70,10 @@ Status run_scout_pass(const ScoutTask &task, const Config &config, ScoutWorld &w
         snapshot.time_ns = wall_ns();
     for (const auto &problem : snapshot.problems)
         world.log->warning(task.prefix + "scout: " + problem.where + ": " + problem.reason);
-    const auto ports = snapshot.ports.size();
-    const Record record{task.job_id, task.host, task.phase, snapshot.time_ns, std::move(snapshot)};
-    auto done = hand_in(spool, record, encode_record(record), *world.signer, *reader, deadline);
+    Record record{task.job_id, task.host, task.phase, snapshot.time_ns, std::move(snapshot)};
+    const auto text = encode_to_fit(record, record_limit);
+    const auto ports = std::get<ScoutSnapshot>(record.snapshot).ports.size();
+    auto done = hand_in(spool, record, text, *world.signer, *reader, deadline);
     if (done)
         world.log->info(task.prefix + "scout: " + std::to_string(ports) + " switch ports recorded");
     else

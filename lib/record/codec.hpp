@@ -28,6 +28,9 @@ struct Record {
 /// are hostile until the credential has verified, and are treated so afterwards too.
 std::string encode_record(const Record &record);
 Result<Record> decode_record(const std::string &text);
+/// The same encoding, of a scout's record cut down to what a reader takes: optional counters are left out first, then
+/// forwarding tables, then the ports that come last; each is a problem in the record. `limit`: bytes (record_limit).
+std::string encode_to_fit(Record &record, std::size_t limit);
 
 /// The same encoding of a snapshot alone, "schema": "fabric-check/snapshot/1" (the CLI's `snapshot`).
 std::string encode_snapshot(const NodeSnapshot &snapshot);

@@ -358,5 +358,63 @@ TEST(RecordCodec, SurvivesDeepNesting) {
     EXPECT_EQ(decode_record(std::string(200000, '[') + std::string(200000, ']')).error().code, Errc::malformed);
 }
 
+/// A scout's record whose ports have an optional counter each.
+Record large_scout() {
+    ScoutSnapshot scout = full_scout();
+    const SwitchPort port = scout.ports.front();
+    scout.ports.clear();
+    for (unsigned n = 1; n <= 64; ++n) {
+        scout.ports.push_back(port);
+        scout.ports.back().port = n;
+        scout.ports.back().counters["PortInactiveDiscards"] = Reading::of(1000 + n, 16);
+    }
+    return {9, "node01", Phase::start, scout.time_ns, std::move(scout)};
+}
+
+/// What a reader has of the record after it was cut down to `limit` bytes.
+ScoutSnapshot cut_to(std::size_t limit) {
+    Record record = large_scout();
+    const auto text = encode_to_fit(record, limit);
+    EXPECT_LE(text.size(), limit);
+    const auto decoded = decode_record(text);
+    EXPECT_TRUE(decoded) << decoded.error().message;
+    return decoded ? std::get<ScoutSnapshot>(decoded->snapshot) : ScoutSnapshot();
+}
+
+TEST(RecordThatFits, IsLeftAsItIs) {
+    const auto whole = encode_record(large_scout());
+    const auto scout = cut_to(whole.size());
+    EXPECT_EQ(scout.ports.size(), 64U);
+    EXPECT_EQ(scout.problems.size(), full_scout().problems.size());
+}
+
+TEST(RecordThatDoesNotFit, LeavesOutOptionalCountersFirst) {
+    const auto scout = cut_to(encode_record(large_scout()).size() - 1);
+    EXPECT_EQ(scout.ports.size(), 64U);
+    EXPECT_EQ(scout.ports[5].counters.find("PortInactiveDiscards"), scout.ports[5].counters.end());
+    EXPECT_FALSE(scout.ports[5].counters.empty());
+    EXPECT_FALSE(scout.lfts.empty());
+    EXPECT_EQ(scout.problems.back().reason, "optional counters left out: more than a record holds");
+}
+
+TEST(RecordThatDoesNotFit, LeavesOutTablesThen) {
+    Record without = large_scout();
+    auto &smaller = std::get<ScoutSnapshot>(without.snapshot);
+    for (SwitchPort &port : smaller.ports)
+        port.counters.erase("PortInactiveDiscards");
+    smaller.problems.push_back({"node01", "", "optional counters left out: more than a record holds"});
+    const auto scout = cut_to(encode_record(without).size() - 1);
+    EXPECT_EQ(scout.ports.size(), 64U);
+    EXPECT_TRUE(scout.lfts.empty());
+    EXPECT_EQ(scout.problems.back().reason, "forwarding tables left out: more than a record holds");
+}
+
+TEST(RecordThatDoesNotFit, LeavesOutPortsLast) {
+    const auto scout = cut_to(5000);
+    EXPECT_LT(scout.ports.size(), 64U);
+    EXPECT_FALSE(scout.ports.empty());
+    EXPECT_EQ(scout.problems.back().reason, "switch ports left out: more than a record holds");
+}
+
 } // namespace
 } // namespace fabric_check
