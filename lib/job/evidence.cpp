@@ -118,26 +118,30 @@ const NodeSnapshot *node_of(const VerifiedRecord *record) {
     return record != nullptr && record->record ? std::get_if<NodeSnapshot>(&record->record->snapshot) : nullptr;
 }
 
-/// Copies out of records, or moves where they may be emptied. A 10,000-node job's snapshots are hundreds of megabytes.
+/// Copies out of records, or moves where they may be emptied (not by a conditional expression, which would copy). A 10,000-node job's snapshots are hundreds of megabytes.
 class Source {
 public:
     explicit Source(JobRecords *take) : take_(take) {}
 
     NodeSnapshot node(const VerifiedRecord *record) const {
-        auto *own = owned(record);
-        return own != nullptr ? std::move(std::get<NodeSnapshot>(own->snapshot)) : *node_of(record);
+        if (auto *own = owned(record))
+            return std::move(std::get<NodeSnapshot>(own->snapshot));
+        return *node_of(record);
     }
     ScoutSnapshot scout(const VerifiedRecord *record) const {
-        auto *own = owned(record);
-        return own != nullptr ? std::move(std::get<ScoutSnapshot>(own->snapshot)) : *scout_of(record);
+        if (auto *own = owned(record))
+            return std::move(std::get<ScoutSnapshot>(own->snapshot));
+        return *scout_of(record);
     }
     Intervals intervals(const VerifiedRecord *record) const {
-        auto *own = owned(record);
-        return own != nullptr ? std::move(own->intervals) : record->record->intervals;
+        if (auto *own = owned(record))
+            return std::move(own->intervals);
+        return record->record->intervals;
     }
     StepRecords steps(const VerifiedRecord *record) const {
-        auto *own = owned(record);
-        return own != nullptr ? std::move(own->steps) : record->record->steps;
+        if (auto *own = owned(record))
+            return std::move(own->steps);
+        return record->record->steps;
     }
 
 private:

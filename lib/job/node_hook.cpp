@@ -86,6 +86,8 @@ private:
     void end_state(const NodeSnapshot &snapshot, Record &record) {
         const NodeJob job{environment_.job_id, environment_.node};
         const auto lock = store_.lock(Deadline::after(state_wait));
+        if (!lock) // files are whole all the same; what `mid` is about to add is lost
+            log(Log::Level::warning, "node_state: " + lock.error().message);
         const bool moved_on = store_.moved_on(job);
         auto state = moved_on ? store_.load(job) : Result<NodeState>(NodeState{});
         record.steps = recorded_steps(store_, job, config_.step_records);

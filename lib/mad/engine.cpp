@@ -80,9 +80,8 @@ EngineOptions engine_options(const Config::Mad &config) {
 }
 
 Engine::Engine(Transport &transport, EngineOptions options)
-    : transport_(&transport), options_(options),
-      pace_(std::min({options.window, max_window, transport.max_outstanding()}), options.max_per_second,
-            options.ceiling),
+    : transport_(&transport), options_(std::move(options)),
+      pace_(std::min({options_.window, max_window, transport.max_outstanding()}), options_.max_per_second, options_.ceiling),
       next_id_(static_cast<std::uint32_t>(transport.now().time_since_epoch().count())) {
     options_.smp_per_lid = std::max(options_.smp_per_lid, 1U);
     options_.gmp_per_lid = std::max(options_.gmp_per_lid, 1U);
@@ -161,6 +160,7 @@ void Engine::submit(const Request &request, Handler handler) {
         refused_.push_back(job);
         return;
     }
+    sl_needed_ = sl_needed_ || request.mad_class == MadClass::gmp;
     if (request.mad_class == MadClass::gmp && options_.ask_sl && !sl_asked_)
         ask_sl(request.lid);
     enqueue(flow, job, false);

@@ -124,7 +124,7 @@ public:
     /// Set once the transport failed for good; all replies are timed_out from then on.
     const std::optional<Error> &failure() const noexcept { return failure_; }
     /// Why the SL that was to be asked for is not known; nothing: it is, or nobody needed it.
-    const std::optional<std::string> &sl_problem() const noexcept { return sl_problem_; }
+    std::optional<std::string> sl_problem() const { return sl_needed_ ? sl_problem_ : std::nullopt; }
     /// Was this LID given up?
     bool given_up(MadClass mad_class, std::uint16_t lid) const;
 
@@ -201,7 +201,7 @@ private:
     unsigned holding_ = 0;      ///< of them, those that count against the window
     std::chrono::nanoseconds smoothed_{0}; ///< round trip; 0: none yet
     bool full_ = false;         ///< the transport had no room
-    bool sl_asked_ = false, sl_waits_ = false;
+    bool sl_asked_ = false, sl_waits_ = false, sl_needed_ = false; ///< needed: by others than the watch
     std::optional<std::string> sl_problem_;
     struct Watch {
         Request request;

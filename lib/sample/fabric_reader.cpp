@@ -53,7 +53,8 @@ private:
             index = map_.by_guid(id.guid);
         }
         SwitchPort port = switch_port(map_, index, id.port);
-        reader_.ask(port.switch_lid, id.port, [this, index, port = std::move(port)](mad::PortReading reading) mutable {
+        const auto lid = port.switch_lid;
+        reader_.ask(lid, id.port, [this, index, port = std::move(port)](mad::PortReading reading) mutable {
             take_reading(map_, index, std::move(reading), port);
             pass_.ports.push_back(std::move(port));
             ask_next();

@@ -258,7 +258,7 @@ def main():
     parser.add_argument("--services", type=lambda text: [int(n) for n in text.split(",")], default=[0, 50, 200, 1000])
     parser.add_argument("--parts", type=lambda text: text.split(","), default=list(parts))
     parser.add_argument("--fabric", type=lambda text: [int(n) for n in text.split("x")], default=[64, 32, 32])
-    parser.add_argument("--limit", type=float, default=60,
+    parser.add_argument("--limit", type=float, default=100,
                         help="seconds for all runs of one tool at one service time; what would take longer is run less often")
     parser.add_argument("--lock", help="held during every timed run")
     arguments = parser.parse_args()

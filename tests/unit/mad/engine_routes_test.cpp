@@ -116,6 +116,20 @@ TEST_F(EngineRouteTest, SilentSubnetAdministrationCostsOneTimeoutAndIsAProblem) 
     EXPECT_EQ(outcomes[Outcome::ok], 1U);
 }
 
+TEST_F(EngineRouteTest, WhatOnlyTheWatchAskedForIsNobodysProblem) {
+    sa_silent = true;
+    Engine engine(fabric, options);
+    engine.watch({.mad_class = MadClass::gmp, .lid = 21, .attribute = IB_GSI_PORT_COUNTERS}, 50ms, nullptr);
+    for (unsigned i = 0; i < 40; ++i)
+        ask(engine, MadClass::smp, 1);
+    engine.run();
+    EXPECT_EQ(sent(MadClass::sa).size(), 1U) << "the watch has to get through";
+    EXPECT_FALSE(engine.sl_problem());
+    ask(engine, MadClass::gmp, 21);
+    engine.run();
+    EXPECT_THAT(engine.sl_problem().value_or(""), testing::HasSubstr("no answer"));
+}
+
 TEST_F(EngineRouteTest, RefusalOfSubnetAdministrationIsAProblem) {
     sa_status = 0x0300; // no records
     Engine engine(fabric, options);
