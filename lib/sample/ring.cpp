@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace fabric_check::sample {
 
@@ -196,8 +197,28 @@ Result<RingFile> parse_ring(std::string_view bytes) {
     return file;
 }
 
+void RingWriter::take_up(const std::string &layout, const Block &block) {
+    const std::vector<FileName> files = ring_files(spool_);
+    if (files.empty())
+        return;
+    const auto file = TrustedFile::open(path_of(spool_, files.back()), trust_);
+    if (!file || file->size() > limits_.max_bytes / 8)
+        return;
+    const auto bytes = file->read(0, static_cast<std::size_t>(file->size()));
+    const auto parsed = bytes ? parse_ring(*bytes) : Result<RingFile>(bytes.error());
+    if (!parsed || parsed->torn || parsed->layout_hash != sha256_hex(layout) ||
+        (!parsed->frames.empty() && parsed->frames.back().to_ns > block.from_ns))
+        return;
+    file_ = files.back();
+    size_ = file->size();
+    layout_ = layout;
+    layout_hash_ = parsed->layout_hash;
+}
+
 Status RingWriter::append(const Layout &layout, const Block &block) {
     const std::string encoded = encode_layout(layout);
+    if (!std::exchange(looked_, true))
+        take_up(encoded, block);
     const bool fresh = layout_.empty() || encoded != layout_ || block.from_ns < file_.time_ns ||
                        block.from_ns >= file_.time_ns + file_span_ns || size_ > limits_.max_bytes / 8;
     const std::string hash = fresh ? sha256_hex(encoded) : layout_hash_;

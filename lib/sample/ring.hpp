@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fabric_check::sample {
@@ -24,18 +25,23 @@ struct RingLimits {
 /// Appends blocks to the ring, and removes what is too old or too much. One at a time: the lease is the sampler's.
 class RingWriter {
 public:
-    RingWriter(const SpoolLayout &spool, Signer &signer, RingLimits limits)
-        : spool_(spool), signer_(&signer), limits_(limits) {}
-    /// Starts a new file where the layout is another than before, an hour is full, or the file has an eighth of the ring.
+    RingWriter(const SpoolLayout &spool, Signer &signer, RingLimits limits, Trust trust = {})
+        : spool_(spool), signer_(&signer), limits_(limits), trust_(std::move(trust)) {}
+    /// Goes on with the file that an earlier process left, if somebody trusted owns it: each has the whole layout, which a
+    /// pass a process would write again each time. Starts a new file where the layout is another than before, an hour is full, or the file has an eighth of the ring.
     /// A block is in the file wholly, or the reader stops before it.
     Status append(const Layout &layout, const Block &block);
     /// Removes files by age at `now_ns`, then the oldest until the ring is within its bound. Never the one in use.
     void expire(std::int64_t now_ns);
 
 private:
+    void take_up(const std::string &layout, const Block &block);
+
     SpoolLayout spool_;
     Signer *signer_;
     RingLimits limits_;
+    Trust trust_;
+    bool looked_ = false;     ///< for what an earlier process left
     FileName file_;           ///< in use
     std::string layout_;      ///< of it, encoded; empty: none in use
     std::string layout_hash_;

@@ -30,7 +30,7 @@ Trust trust_of(std::uint32_t slurm_uid) {
 
 Sampler::Sampler(const Config &config, SamplerWorld world)
     : config_(config), world_(std::move(world)), spool_{config.spool}, trust_(trust_of(world_.slurm_uid)),
-      lease_(spool_, trust_, world_.lease), ring_(spool_, *world_.signer, limits_of(config)) {}
+      lease_(spool_, trust_, world_.lease), ring_(spool_, *world_.signer, limits_of(config), trust_) {}
 
 Sampler::~Sampler() = default;
 

@@ -102,6 +102,7 @@ kill -9 "$sampler"
 wait "$starter" 2> /dev/null
 start_sampler
 [ "$(cat "$samples"/ring.* | wc -c)" -gt "$kept" ] || fail "the ring did not go on"
+expect_equal "$(find "$samples" -name 'ring.*' | wc -l)" 1 "files of this hour"
 started=$SECONDS
 kill "$sampler"
 wait "$starter" || fail "the sampler ended with $?: $(cat "$sampler_log.err")"

@@ -52,6 +52,47 @@ TEST_F(SampleRing, GivesBackWhatLiesInTheTimeAskedFor) {
     EXPECT_THAT(problems, IsEmpty());
 }
 
+TEST_F(SampleRing, EachProcessGoesOnWithTheFileOfTheOneBefore) {
+    for (int i = 0; i < 5; ++i) {
+        writer = RingWriter(spool, signer, {}, trust);
+        append(30 * i, 30 * i + 30);
+    }
+    EXPECT_EQ(files_in(samples_directory(spool)).size(), 1U);
+    EXPECT_THAT(read(), ElementsAre(0, 30, 60, 90, 120));
+    EXPECT_THAT(problems, IsEmpty());
+}
+
+TEST_F(SampleRing, AFileThatCannotBeGoneOnWithIsLeftAsItIs) {
+    append(0, 30);
+    const auto original = read_text(file(0));
+    const auto goes_on = [&](std::int64_t from_s) {
+        writer = RingWriter(spool, signer, {}, trust);
+        append(from_s, from_s + 30);
+        return files_in(samples_directory(spool)).size() == 1;
+    };
+    EXPECT_FALSE(goes_on(3600)) << "its hour is over";
+    std::filesystem::remove(file(1));
+    EXPECT_FALSE(goes_on(20)) << "it has that time already";
+    std::filesystem::remove(file(1));
+    write_text(file(0), original + "half a block");
+    EXPECT_FALSE(goes_on(60)) << "its end is damaged";
+    std::filesystem::remove(file(1));
+    write_text(file(0), original);
+    layout.ports.front().line_mbps += 1;
+    EXPECT_FALSE(goes_on(60)) << "the fabric is another one";
+    EXPECT_EQ(read_text(file(0)), original);
+}
+
+TEST_F(SampleRing, AStrangersFileIsNotGoneOnWith) {
+    if (::geteuid() != 0)
+        GTEST_SKIP() << "needs root, to give a file away";
+    append(0, 30);
+    ASSERT_EQ(::chown(file(0).c_str(), 1000, 1000), 0);
+    writer = RingWriter(spool, signer, {}, trust);
+    append(30, 60);
+    EXPECT_EQ(files_in(samples_directory(spool)).size(), 2U);
+}
+
 TEST_F(SampleRing, AnHourIsAFile) {
     append(0, 30);
     append(3570, 3600);
