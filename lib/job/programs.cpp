@@ -62,7 +62,7 @@ bool answer_about_program(int argc, char **argv, const char *about) noexcept {
     if (asked == "--version")
         (void)std::printf("%.*s " FABRIC_CHECK_VERSION "\n", length, base.data());
     else if (asked == "--help" || asked == "-h")
-        (void)std::printf("usage: %.*s\n%s\nTakes no arguments but --help and --version. See fabric-check-hooks(8).\n",
+        (void)std::printf("usage: %.*s\n%s\nOther arguments: --help, --version. See fabric-check-hooks(8).\n",
                           length, base.data(), about);
     else
         return false;

@@ -34,23 +34,23 @@ FileCeiling::~FileCeiling() {
         ::close(file_);
 }
 
-/// A file of another user in this directory of everybody's is taken away, once.
 bool FileCeiling::open_file() noexcept {
     if (std::exchange(tried_, true))
         return file_ >= 0;
-    for (unsigned turn = 0; turn < 3 && file_ < 0; ++turn) {
-        file_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-        if (file_ < 0)
-            file_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-        struct stat about {};
-        const bool ours = file_ >= 0 && ::fstat(file_, &about) == 0 && S_ISREG(about.st_mode) &&
-                          (about.st_uid == 0 || about.st_uid == ::geteuid() || about.st_uid == squashed);
-        if (ours)
-            return true;
-        if (file_ >= 0)
-            ::close(file_);
-        file_ = -1;
+    struct stat directory {}, about {};
+    if (::stat(path_.substr(0, path_.rfind('/') + 1).c_str(), &directory) != 0)
+        return false;
+    // In a directory of everybody's: what is no file, or a stranger's, is taken away, once.
+    if (::lstat(path_.c_str(), &about) == 0 &&
+        (!S_ISREG(about.st_mode) || (about.st_uid != 0 && about.st_uid != directory.st_uid && about.st_uid != squashed)))
         (void)::unlink(path_.c_str());
+    file_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (file_ < 0 && errno == ENOENT) {
+        file_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+        if (file_ >= 0 && ::geteuid() == 0 && directory.st_uid != 0)
+            (void)!::fchown(file_, directory.st_uid, static_cast<gid_t>(-1));
+        if (file_ < 0) // somebody was quicker
+            file_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     }
     return file_ >= 0;
 }

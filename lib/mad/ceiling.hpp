@@ -17,9 +17,10 @@ public:
 };
 
 /// Through a file of all nodes' spool that says when the next MAD may leave, in nanoseconds since the epoch by the nodes'
-/// clocks; whoever sends moves it on, under flock(2). Where that cannot be (no spool, no lock within 20 ms, a file that is
-/// somebody's who may not send MADs), the ceiling holds for this process alone. A time more than a minute ahead is a
-/// wrong clock's and does not count. The file is 0600; the directory must be there.
+/// clocks; whoever sends moves it on, under flock(2). Where that cannot be (no spool, no lock within 20 ms, a user who may
+/// not write it), the ceiling holds for this process alone. A time more than a minute ahead is a
+/// wrong clock's and does not count. The file is 0600 and its directory's owner's (SlurmUser), so that root and he share it;
+/// anybody else's there is replaced. The directory must be there.
 class FileCeiling final : public SharedCeiling {
 public:
     FileCeiling(std::string path, unsigned max_per_second, std::function<std::int64_t()> now_ns);

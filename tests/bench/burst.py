@@ -67,9 +67,9 @@ def ends():
 
 
 def lines_of(environment, job):
-    out = subprocess.run(["sacct", "-X", "-n", "-P", "-j", job, "-o", "JobIDRaw,State,SystemComment"], env=environment,
+    out = subprocess.run(["sacct", "-X", "-n", "-P", "-j", job, "-o", "JobIDRaw,State,NodeList,SystemComment"], env=environment,
                          check=True, text=True, capture_output=True).stdout
-    return [row.split("|", 2) for row in out.splitlines()]
+    return [row.split("|", 3) for row in out.splitlines()]
 
 
 def finish(environment):
@@ -91,7 +91,8 @@ def main():
     parser.add_argument("--plain-jobs", type=int, default=20)
     parser.add_argument("--keep", action="store_true", help="leave the lab up")
     options = parser.parse_args()
-    if os.path.isdir(os.path.join(lab_dir, "run")):
+    run = os.path.join(lab_dir, "run")
+    if os.path.isdir(run) and any(not name.endswith(".seed") for name in os.listdir(run)):
         sys.exit(f"burst: there is a lab in {lab_dir} already: end it with {lab_program} down, or set FABRIC_CHECK_LAB")
     os.makedirs(lab_dir, exist_ok=True)
     lab("up")
@@ -125,7 +126,7 @@ def measure(options):
             if time.monotonic() - began > options.timeout:
                 sys.exit(f"burst: {len(tickets())} of {options.tasks} tasks ended in {options.timeout} s")
             time.sleep(1)
-        while any(state not in ("COMPLETED",) for _, state, _ in lines_of(environment, job)):
+        while any(state not in ("COMPLETED",) for _, state, *_ in lines_of(environment, job)):
             time.sleep(1)
         print(f"{options.tasks} tasks of one second in {time.monotonic() - began:.0f} s; {len(tickets())} tickets, "
               f"{ends()} END records")
@@ -136,8 +137,9 @@ def measure(options):
     busy.stop.set()
     watcher.join()
     rows = lines_of(environment, job)
-    right = sum(comment.count("fabric=") == 1 and comment.split()[0].startswith("fabric=") and "cover=1/1" in comment.split()
-                for _, _, comment in rows)
+    # No switch is read, so that all verdicts are alike; the node is each task's own.
+    right = sum(state == "COMPLETED" and comment.count("fabric=") == 1 and comment.startswith("fabric=incomplete ") and
+                {"cover=1/1", f"nodes={node}"} <= set(comment.split()) for _, state, node, comment in rows)
     print(f"finisher: {took:.2f} s from the start of the finisher to the last line, {processor:.2f} s of the processor, with those three asked "
           f"meanwhile; "
           f"{right} of {len(rows)} lines right, {len(tickets())} tickets left")

@@ -265,7 +265,7 @@ def main():
     missing = [name for name in ("ibsim", "opensm", "ibqueryerrors", "perfquery", "dump_fts") if not shutil.which(name)]
     if missing:
         print(f"mad: not run: {', '.join(missing)} not installed", file=sys.stderr)
-        return 0
+        return 4
     directory = tempfile.mkdtemp(prefix="fabric-check-mad-")
     fabric = Fabric(directory, *arguments.fabric)
     try:

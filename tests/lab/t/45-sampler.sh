@@ -111,6 +111,19 @@ wait "$starter" || fail "the sampler ended with $?: $(cat "$sampler_log.err")"
 sampler=""
 pass "killed and started again, it goes on; told to end, it ends"
 
+# --- a pass a process, as the timer has it; a ceiling of management packets holds for all of them together
+once() { SIM_HOST=stor03 "$lab_tests/lab" fabric --host stor03 env FABRIC_CHECK_CONFIG="$FABRIC_CHECK_LAB/fabric-check.toml" \
+    "$FABRIC_CHECK_BUILD/bin/fabric-check" sample --once --json; }
+once > /dev/null || fail "one pass"
+expect_match "$(json <(once) 'd["interval_ns"] > 0')" true "an interval since the last process"
+expect_equal "$(find "$samples" -name 'ring.*' | wc -l)" 1 "files of this hour, of five processes"
+lab config mad.max_per_second=200 || fail "config"
+took=$(json <(once) 'd["took_ns"] // 1000000')
+[ "$took" -ge 800 ] || fail "some 200 packets in $took ms, with a ceiling of 200 a second"
+expect_match "$(cat "$samples/mads")" '^[0-9]{19}$' "when the next may leave"
+lab config mad.max_per_second=
+pass "a pass a process goes on with the ring; the ceiling is kept in the spool ($took ms)"
+
 # --- without a sampler: twelve jobs that start together read the links once
 sleep 3 # its last pass is nobody's any more
 rm -f "$samples"/newest.fcp
@@ -128,6 +141,7 @@ lab config sample.share_ms=0
 : > "$FABRIC_CHECK_LAB/log/fabric-check.log"
 jobs=$(submit --array=1-4 -N1 --exclusive --fabric-check --wrap 'sleep 1')
 wait_job "$jobs" > /dev/null
+[ "$(grep -c 'scout: .* MADs sent, 0 ports as others' "$FABRIC_CHECK_LAB/log/fabric-check.log")" -ge 4 ] || fail "scouts said nothing"
 grep -q 'scout: .* [1-9][0-9]* ports as others' "$FABRIC_CHECK_LAB/log/fabric-check.log" && fail "share_ms = 0 did not turn it off"
 lab config sample.share_ms= sample.interval_s= services=
 pass "share_ms = 0: everybody reads for himself"

@@ -31,6 +31,7 @@ lab exec "$finisher" || fail "the finisher: exit code $?"
 expect_equal "$(tickets)" 0 "tickets left"
 expect_equal "$(lines "$job" | grep -c '^fabric=[a-z-]* .*cover=1/1')" $tasks "lines"
 expect_equal "$(lines "$job" | grep -c 'fabric=.*fabric=')" 0 "records with two lines"
+expect_equal "$(lab exec sacct -X -n -P -j "$job" -o NodeList,SystemComment | awk -F'|' '$2 !~ " nodes=" $1 "$"' | wc -l)" 0 "lines of other nodes"
 expect_equal "$(find "$FABRIC_CHECK_LAB/spool/reports" -name "${job}_*.json" | wc -l)" $tasks "reports by the array's name"
 pass "every task has its line, once, whenever the finisher was killed"
 rm "$FABRIC_CHECK_LAB"/nodes/node*/no-umad

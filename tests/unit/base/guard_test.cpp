@@ -120,16 +120,18 @@ TEST_F(GuardTest, ACrashIsAnEndAndNotTheGuards) {
 TEST_F(GuardTest, LeavesAChildBehindThatDoesNotDieWhenItIsKilled) {
     // vfork waits in the kernel for a child that is not in the group that is killed. A wait that kill does not end is what
     // a hung file system does; where the kernel lets this one be ended, the child is gone, and the guard left all the same.
+    const auto began = std::chrono::steady_clock::now();
     const auto end = run(50ms, [](const GuardLine &, void *context) noexcept {
         of(context).child = ::getpid();
         if (const pid_t child = ::vfork(); child == 0) {
             ::setpgid(0, 0);
-            const timespec a_second{1, 0};
-            ::nanosleep(&a_second, nullptr);
+            const timespec half_a_minute{30, 0};
+            ::nanosleep(&half_a_minute, nullptr);
             ::_exit(0);
         }
         return 0;
     });
+    EXPECT_LT(std::chrono::steady_clock::now() - began, 20s) << "it did not wait for it";
     EXPECT_EQ(end.end, Guarded::End::timed_out);
     EXPECT_EQ(end.stuck, ::kill(shared->child, 0) == 0);
 }

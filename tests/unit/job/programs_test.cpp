@@ -33,8 +33,8 @@ TEST(Program, TellsWhatItIsFor) {
     for (const auto *option : {"--help", "-h"}) {
         const auto answer = ask({"fabric-check-finisher", option});
         EXPECT_TRUE(answer.answered);
-        EXPECT_EQ(answer.text, "usage: fabric-check-finisher\nDoes what it says.\nTakes no arguments but --help and "
-                               "--version. See fabric-check-hooks(8).\n");
+        EXPECT_EQ(answer.text, "usage: fabric-check-finisher\nDoes what it says.\nOther arguments: --help, --version. "
+                               "See fabric-check-hooks(8).\n");
     }
 }
 

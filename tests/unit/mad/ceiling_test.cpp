@@ -103,6 +103,43 @@ TEST_F(CeilingTest, AnotherUsersFileIsReplaced) {
     EXPECT_EQ(about.st_uid, 0U);
 }
 
+TEST_F(CeilingTest, RootAndTheDirectorysOwnerShareIt) {
+    if (::geteuid() != 0)
+        GTEST_SKIP() << "needs root, to be two users";
+    ASSERT_EQ(::chmod(directory.path().c_str(), 01777), 0);
+    ASSERT_EQ(::chown(directory.path().c_str(), 1000, 1000), 0);
+    FileCeiling root = ceiling();
+    EXPECT_EQ(root.reserve(10), 0ms);
+    struct stat about {};
+    ASSERT_EQ(::stat(path.c_str(), &about), 0);
+    EXPECT_EQ(about.st_uid, 1000U);
+    ASSERT_EQ(::seteuid(1000), 0);
+    FileCeiling owner = ceiling();
+    const auto waits = owner.reserve(10);
+    const bool shared = owner.shared();
+    ASSERT_EQ(::seteuid(0), 0);
+    EXPECT_EQ(waits, 100ms);
+    EXPECT_TRUE(shared);
+    EXPECT_EQ(root.reserve(1), 200ms);
+    EXPECT_TRUE(root.shared());
+}
+
+TEST_F(CeilingTest, WhoMayNotWriteItKeepsItForHimself) {
+    if (::geteuid() != 0)
+        GTEST_SKIP() << "needs root, to be two users";
+    ASSERT_EQ(::chmod(directory.path().c_str(), 01777), 0);
+    FileCeiling root = ceiling();
+    (void)root.reserve(10);
+    ASSERT_EQ(::seteuid(1000), 0);
+    FileCeiling user = ceiling();
+    const auto waits = user.reserve(10);
+    const bool shared = user.shared();
+    ASSERT_EQ(::seteuid(0), 0);
+    EXPECT_EQ(waits, 0ms);
+    EXPECT_FALSE(shared);
+    EXPECT_EQ(root.reserve(1), 100ms) << "and takes nothing from those who share it";
+}
+
 TEST_F(CeilingTest, ALinkIsNotFollowed) {
     ASSERT_EQ(::symlink(directory.path("elsewhere").c_str(), path.c_str()), 0);
     FileCeiling one = ceiling();
