@@ -212,8 +212,9 @@ void add_routes(JobEvidence &evidence, const Config &config) {
         }
 }
 
-/// What the configuration excludes has no routes of the job either.
-void drop_excluded(JobEvidence &evidence, const Config &config) {
+} // namespace
+
+std::set<std::uint64_t> excluded_guids(const JobEvidence &evidence, const Config &config) {
     std::set<std::uint64_t> guids;
     for (const auto &node : evidence.nodes)
         for (const auto *side : {&node.start, &node.end})
@@ -221,12 +222,12 @@ void drop_excluded(JobEvidence &evidence, const Config &config) {
                 for (const auto &port : (*side)->ports)
                     if (port.guid != 0 && excluded_by(port, config.ports.exclude) != nullptr)
                         guids.insert(port.guid);
-    for (auto *scout : {&evidence.scout.start, &evidence.scout.end})
-        if (*scout)
-            std::erase_if((*scout)->hosts, [&](const HostMatch &host) { return guids.contains(host.port_guid); });
+    return guids;
 }
 
-} // namespace
+void drop_excluded(std::vector<HostMatch> &hosts, const std::set<std::uint64_t> &guids) {
+    std::erase_if(hosts, [&](const HostMatch &host) { return guids.contains(host.port_guid); });
+}
 
 std::vector<NodeRecords> pair_nodes(const std::vector<std::string> &nodes, const JobRecords &records,
                                     const PairingWindow &window) {
@@ -340,7 +341,10 @@ JobEvidence build_evidence(const EvidenceSource &source, const Config &config) {
     for (auto &host : pair_nodes(scout_hosts(source.job.node_names, *source.records, config), *source.records, source.window))
         scouts.push_back(std::move(host));
     evidence.scout = choose_scout(scouts, source.take);
-    drop_excluded(evidence, config);
+    const auto excluded = excluded_guids(evidence, config);
+    for (auto *scout : {&evidence.scout.start, &evidence.scout.end})
+        if (*scout)
+            drop_excluded((*scout)->hosts, excluded);
     list_problems(evidence, *source.records, source.window);
     if (!source.spool_problem.empty())
         evidence.problems.push_back({"spool", "", source.spool_problem});

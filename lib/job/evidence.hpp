@@ -8,6 +8,7 @@
 #include "verdict/job_verdict.hpp"
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,10 @@ bool scouts_ended(const std::vector<NodeRecords> &paired, const std::vector<std:
 /// The scout's readings to judge by: of a node that read both times if there is one with switch ports in both, else the
 /// fullest START and the fullest END. Moved out of `take`, the records pointed to, where it is not null.
 ScoutEvidence choose_scout(const std::vector<NodeRecords> &nodes, JobRecords *take = nullptr);
+
+/// Ports of the job's nodes that the configuration excludes; what it excludes has no routes of the job either.
+std::set<std::uint64_t> excluded_guids(const JobEvidence &evidence, const Config &config);
+void drop_excluded(std::vector<HostMatch> &hosts, const std::set<std::uint64_t> &guids);
 
 /// What build_evidence starts from.
 struct EvidenceSource {

@@ -112,6 +112,7 @@ private:
     bool names_suffice(Work &work);
     void verify(const Batch &batch);
     bool waited_enough(Work &work);
+    std::int64_t sampled_at(const Work &work, const std::vector<NodeRecords> &paired) const;
     bool left_nothing(const Work &work);
     void consume(const Work &work);
     void hold_less(const std::vector<Work> &works);

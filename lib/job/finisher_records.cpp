@@ -2,8 +2,10 @@
 #include "job/finisher.hpp"
 
 #include "base/parallel.hpp"
+#include "sample/files.hpp"
 
 #include <algorithm>
+#include <sys/stat.h>
 
 namespace fabric_check {
 namespace {
@@ -102,6 +104,26 @@ void Finisher::verify(const Batch &batch) {
     }
 }
 
+/// Where no scout read the switches at the job's end and a sampler runs, its next pass tells: until then.
+std::int64_t Finisher::sampled_at(const Work &work, const std::vector<NodeRecords> &paired) const {
+    const auto read = [](const NodeRecords &node) {
+        const auto *scout = node.scout_end != nullptr ? std::get_if<ScoutSnapshot>(&node.scout_end->record->snapshot) : nullptr;
+        return scout != nullptr && !scout->ports.empty();
+    };
+    const auto outside = pair_nodes(scout_hosts(work.nodes, records_.at(work.ticket->job_id), config_),
+                                    records_.at(work.ticket->job_id), work.window);
+    if (std::any_of(paired.begin(), paired.end(), read) || std::any_of(outside.begin(), outside.end(), read))
+        return 0;
+    struct stat newest {};
+    const auto path = sample::samples_directory(spool_) + "/" + std::string(sample::newest_name);
+    const std::int64_t interval = static_cast<std::int64_t>(config_.sample.interval_s) * second;
+    if (::lstat(path.c_str(), &newest) != 0)
+        return 0;
+    const std::int64_t pass = newest.st_mtim.tv_sec * second;
+    const bool runs = pass > work.ticket->time_ns - 2 * interval - 10 * second;
+    return !runs || pass > work.ticket->time_ns ? 0 : work.ticket->time_ns + interval + 5 * second;
+}
+
 /// Wait for END records: a while after the last that came, never longer than the maximum. A scout's comes a moment
 /// after its node's: once all nodes are there, no longer than a hook may take.
 bool Finisher::waited_enough(Work &work) {
@@ -123,8 +145,13 @@ bool Finisher::waited_enough(Work &work) {
     const auto until = std::min(last_ns + (nodes_there ? std::min(scout_wait, end_wait) : end_wait),
                                 filed + static_cast<std::int64_t>(config_.finisher.end_wait_max_s) * second);
     work.attempt->until_ns = until;
-    if ((nodes_there && scouts_there) || now >= until)
-        return true;
+    if ((nodes_there && scouts_there) || now >= until) {
+        const auto sampled = sampled_at(work, paired);
+        if (now >= sampled)
+            return true;
+        later(work, std::min(sampled, now + poll));
+        return false;
+    }
     later(work, std::min(until, now + poll));
     return false;
 }

@@ -20,6 +20,7 @@ void add_samples(JobEvidence &evidence, const Config &config, Signer &signer, st
 
 /// The readings of the side that no scout read, from those of the other side and what happened between. Pure. False: the
 /// series does not reach so far.
-bool stand_in(JobEvidence &evidence, const sample::Series &series, std::int64_t interval_ns);
+/// `last`: the sampler's last readings of these ports, to walk back from; null: END's, which has to lie within the series.
+bool stand_in(JobEvidence &evidence, const sample::Series &series, std::int64_t interval_ns, const ScoutSnapshot *last = nullptr);
 
 } // namespace fabric_check

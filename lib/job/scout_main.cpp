@@ -80,10 +80,8 @@ int serve() {
     const auto signer = munge_signer(config.munge.socket);
     auto world = real_scout_world(config, *signer, log);
     std::string last;
-    ScoutServed state;
     while (told_to_end == 0) {
-        const auto served = serve_scout_request(config, host, world, state,
-                                                Deadline::after(milliseconds(config.hooks.budget_ms)));
+        const auto served = serve_scout_request(config, host, world, Deadline::after(milliseconds(config.hooks.budget_ms)));
         const auto problem = served ? std::string() : served.error().message;
         if (problem != last && !problem.empty())
             log.error("scout: " + problem);

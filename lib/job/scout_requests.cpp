@@ -19,7 +19,8 @@ namespace fabric_check {
 namespace {
 
 constexpr std::size_t call_limit = 2UL * 1024 * 1024; ///< a credential with the node list of the largest jobs
-constexpr std::size_t most_calls = 64;                ///< in one round
+constexpr std::size_t most_calls = 64, most_looked = 4096; ///< in one call
+constexpr uid_t nobody = 65534;                       ///< root, on a file system that does not trust it
 constexpr std::int64_t second = 1'000'000'000;
 constexpr std::int64_t oldest_call = 60 * second;     ///< a later reading would be of another time
 
@@ -45,9 +46,8 @@ ScoutCall decode(const JsonReader &json) {
 
 class Service {
 public:
-    Service(const Config &config, const std::string &host, ScoutWorld &world, ScoutServed &served,
-            const Deadline &deadline)
-        : config_(config), host_(host), world_(world), served_(served), deadline_(deadline), directory_(requests_directory(config)) {}
+    Service(const Config &config, const std::string &host, ScoutWorld &world, const Deadline &deadline)
+        : config_(config), host_(host), world_(world), deadline_(deadline), directory_(requests_directory(config)) {}
 
     Result<bool> run() {
         auto names = list_directory(directory_);
@@ -60,7 +60,6 @@ public:
             if (auto name = parse_record_name(text);
                 name && (name->kind == RecordKind::scout_start || name->kind == RecordKind::scout_end))
                 calls.push_back(std::move(*name));
-        std::erase_if(served_.again, [&](const std::string &file) { return !std::binary_search(names->begin(), names->end(), file); });
         if (calls.empty())
             return false;
         const auto signers = slurm_uid(config_);
@@ -69,6 +68,8 @@ public:
         slurm_uid_ = *signers;
         std::stable_sort(calls.begin(), calls.end(),
                          [](const RecordName &a, const RecordName &b) { return a.time_ns < b.time_ns; });
+        drop_strangers(calls);
+        const bool more = calls.size() > most_calls;
         calls.resize(std::min(calls.size(), most_calls));
         while (!calls.empty() && !deadline_.passed()) {
             // What a node asks for, others of its job ask for too.
@@ -84,10 +85,33 @@ public:
             if (*served)
                 return true;
         }
-        return !calls.empty();
+        return more || !calls.empty();
     }
 
 private:
+    /// What no node left, and what is too old; of a flood the first ones. Their files are taken away, where we may.
+    void drop_strangers(std::vector<RecordName> &calls) {
+        std::size_t looked = 0;
+        std::erase_if(calls, [&](const RecordName &name) {
+            const auto now = wall_ns();
+            const bool untimely = name.time_ns < now - oldest_call || name.time_ns > now + oldest_call;
+            if (++looked > most_looked)
+                return untimely;
+            struct stat status {};
+            const auto file = name.file_name();
+            if (lstat(path(file).c_str(), &status) != 0)
+                return true;
+            const bool stranger = !S_ISREG(status.st_mode) ||
+                                  (status.st_uid != 0 && status.st_uid != slurm_uid_ && status.st_uid != nobody);
+            if (!stranger && !untimely)
+                return false;
+            if (unlink(path(file).c_str()) == 0)
+                world_.log->warning("scout: request " + file + " refused: " +
+                                    (stranger ? "not a node's file" : "older than a minute, or of a time to come"));
+            return true;
+        });
+    }
+
     std::string path(const std::string &file) const { return directory_ + "/" + file; }
 
     void refused(const std::string &file, const std::string &why) {
@@ -112,9 +136,8 @@ private:
             return credential.error();
         if (credential->uid != 0 && credential->uid != slurm_uid_)
             return Error{Errc::denied, "signed by uid " + std::to_string(credential->uid) + ", not by root or SlurmUser"};
-        const bool copy = credential->replayed && !served_.again.contains(file);
-        if (copy || credential->expired)
-            return Error{Errc::denied, copy ? "a copy of an earlier one" : "too old"};
+        if (credential->expired)
+            return Error{Errc::denied, "too old"};
         auto call = decode_scout_call(credential->payload);
         if (!call)
             return call;
@@ -129,18 +152,11 @@ private:
 
     /// The call, if it is to be served now; nothing where it is not, or was refused.
     Result<std::optional<ScoutCall>> take(const RecordName &name, const std::string &file) {
-        struct stat status {};
-        if (lstat(path(file).c_str(), &status) != 0)
-            return std::optional<ScoutCall>();
-        if (wall_ns() - name.time_ns > oldest_call) {
-            refused(file, "older than a minute");
-            return std::optional<ScoutCall>();
-        }
         auto call = open(name, file);
         if (!call) {
-            if (may_pass(call.error()))
+            if (call.error().code == Errc::unavailable) // munged is away
                 return call.error();
-            if (call.error().code != Errc::not_found)
+            if (call.error().code != Errc::not_found && call.error().code != Errc::io)
                 refused(file, call.error().message);
             return std::optional<ScoutCall>();
         }
@@ -179,10 +195,8 @@ private:
             done = run_scout_pass({call->job_id, call->phase, host_, *nodes, prefix}, config_, world_, deadline_);
         else
             world_.log->warning(prefix + nodes.error().message);
-        if (!done && may_pass(done.error())) {
-            served_.again.insert(files.begin(), files.end());
+        if (!done && may_pass(done.error()))
             return done.error();
-        }
         for (const auto &file : files)
             remove(file);
         if (!done)
@@ -193,7 +207,6 @@ private:
     const Config &config_;
     const std::string &host_;
     ScoutWorld &world_;
-    ScoutServed &served_;
     const Deadline &deadline_;
     std::string directory_;
     std::uint32_t slurm_uid_ = 0;
@@ -205,8 +218,7 @@ Result<ScoutCall> decode_scout_call(const std::string &text) {
     return decode_json<ScoutCall>(text, "scout request", "fabric-check/scout-request/1", decode);
 }
 
-Result<bool> serve_scout_request(const Config &config, const std::string &host, ScoutWorld &world, ScoutServed &served,
-                                 const Deadline &deadline) {
+Result<bool> serve_scout_request(const Config &config, const std::string &host, ScoutWorld &world, const Deadline &deadline) {
     if (config.scout != host)
         return false;
     try {
@@ -218,7 +230,7 @@ Result<bool> serve_scout_request(const Config &config, const std::string &host, 
             return lock.error();
         if (!lock)
             return false;
-        return Service(config, host, world, served, deadline).run();
+        return Service(config, host, world, deadline).run();
     } catch (const std::exception &error) {
         return Error{Errc::io, error.what()};
     }

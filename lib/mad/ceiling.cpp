@@ -19,7 +19,7 @@ namespace fabric_check::mad {
 namespace {
 
 constexpr std::int64_t second = 1'000'000'000;
-constexpr std::int64_t furthest = 60 * second; // further ahead is a wrong clock
+constexpr std::int64_t furthest = std::chrono::nanoseconds(FileCeiling::longest_wait).count() + second;
 constexpr unsigned lock_tries = 20;            // a millisecond apart
 constexpr std::size_t longest = 20;            // digits and a newline: written in full, so that nothing is left of before
 constexpr uid_t squashed = 65534;              // root, on a file system that does not trust it
@@ -32,6 +32,12 @@ FileCeiling::FileCeiling(std::string path, unsigned max_per_second, std::functio
 FileCeiling::~FileCeiling() {
     if (file_ >= 0)
         ::close(file_);
+}
+
+bool FileCeiling::trusted(std::uint32_t directorys_owner) const noexcept {
+    struct stat about {};
+    return ::fstat(file_, &about) == 0 && S_ISREG(about.st_mode) && about.st_nlink == 1 && (about.st_mode & 022U) == 0 &&
+           (about.st_uid == 0 || about.st_uid == directorys_owner || about.st_uid == squashed);
 }
 
 bool FileCeiling::open_file() noexcept {
@@ -51,6 +57,11 @@ bool FileCeiling::open_file() noexcept {
             (void)!::fchown(file_, directory.st_uid, static_cast<gid_t>(-1));
         if (file_ < 0) // somebody was quicker
             file_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    }
+    // Looked at before it was opened it may have been another's since.
+    if (file_ >= 0 && !trusted(directory.st_uid)) {
+        ::close(file_);
+        file_ = -1;
     }
     return file_ >= 0;
 }
@@ -81,14 +92,17 @@ bool FileCeiling::write_next(std::int64_t next) const noexcept {
     return ::pwrite(file_, text, longest, 0) == static_cast<ssize_t>(longest);
 }
 
-std::chrono::nanoseconds FileCeiling::reserve(unsigned mads) noexcept {
+std::optional<std::chrono::nanoseconds> FileCeiling::reserve(unsigned mads, std::chrono::nanoseconds most) noexcept {
     const bool locked = open_file() && lock();
     const std::int64_t now = now_ns_(), at = std::max({now, own_next_, locked ? read_next(now) : 0});
-    own_next_ = at + second * mads / max_per_second_;
-    shared_ = locked && write_next(own_next_);
+    const bool soon = at - now <= std::min<std::chrono::nanoseconds>(most, longest_wait).count();
+    if (soon) {
+        own_next_ = at + second * mads / max_per_second_;
+        shared_ = locked && write_next(own_next_);
+    }
     if (locked)
         (void)::flock(file_, LOCK_UN);
-    return std::chrono::nanoseconds(at - now);
+    return soon ? std::optional(std::chrono::nanoseconds(at - now)) : std::nullopt;
 }
 
 } // namespace fabric_check::mad

@@ -21,6 +21,7 @@ constexpr std::chrono::hours longest_run{24};
 constexpr milliseconds timer_grace{100};
 constexpr unsigned most_hops = 2;
 constexpr unsigned rest_share = 8;   ///< of a timeout that a busy agent is let alone, for each try
+constexpr unsigned most_too_busy = 3; ///< questions in a row that only ever had "busy" for an answer
 constexpr unsigned most_at_once = 4; ///< answers taken before what they make room for is sent
 
 // A transaction's low bits are its slot.
@@ -188,7 +189,7 @@ void Engine::refuse_queued() {
 
 void Engine::pump(TimePoint now) {
     while (!full_ && !failure_ && !ready_.empty() && holding_ < pace_.window() && !free_slots_.empty() &&
-           pace_.ready(now))
+           pace_.ready(now, end_))
         send_best(now);
 }
 
@@ -301,17 +302,10 @@ void Engine::reply_to(Slot &slot, const Received &received, TimePoint now) {
     flow.answered = true;
     flow.proven = !busy;
     if (busy) {
-        ++stats_.timed_out;
-        if (pace_.suffered(sent, now))
-            ++stats_.slowed;
-        rest(flow, jobs_[job].tries, now);
-        update(flow);
-        if (jobs_[job].tries <= options_.retries)
-            lost(flow, job);
-        else
-            finish(job, Reply{}); // busy is alive
+        busy_reply(flow, job, sent, now);
         return;
     }
+    flow.busy = flow.too_busy = 0;
     pace_.answered();
     ++stats_.answered;
     update(flow);
@@ -329,6 +323,29 @@ void Engine::reply_to(Slot &slot, const Received &received, TimePoint now) {
         reply.data = std::span<const std::uint8_t>(received.mad).subspan(begin, end - begin);
     }
     finish(job, reply);
+}
+
+/// Busy is alive, but what is busy whenever it is asked is of no more use than what is silent.
+void Engine::busy_reply(Flow &flow, std::uint32_t job, TimePoint sent, TimePoint now) {
+    ++stats_.timed_out;
+    if (flow.busy++ == 0 && pace_.suffered(sent, now))
+        ++stats_.slowed;
+    rest(flow, jobs_[job].tries, now);
+    update(flow);
+    if (!jobs_[job].request.probe && jobs_[job].tries <= options_.retries) {
+        lost(flow, job);
+        return;
+    }
+    if (++flow.too_busy >= most_too_busy)
+        give_up(flow);
+    finish(job, Reply{});
+}
+
+void Engine::give_up(Flow &flow) {
+    flow.dead = true;
+    while (flow.queued > 0)
+        refused_.push_back(dequeue(flow));
+    update(flow);
 }
 
 void Engine::redirect(Flow &flow, std::uint32_t job, const Received &received) {
@@ -373,12 +390,8 @@ void Engine::lost(Flow &flow, std::uint32_t job) {
         enqueue(flow, job, true);
         return;
     }
-    if (!jobs_[job].request.probe && !flow.dead) {
-        flow.dead = true;
-        while (flow.queued > 0)
-            refused_.push_back(dequeue(flow));
-        update(flow);
-    }
+    if (!jobs_[job].request.probe && !flow.dead)
+        give_up(flow);
     finish(job, Reply{});
 }
 
@@ -528,7 +541,7 @@ milliseconds Engine::how_long(TimePoint now, TimePoint end) {
             unreleased_.pop_front();
         if (holding_ >= pace_.window() && !unreleased_.empty())
             next = std::min(next, unreleased_.front().sent + patience());
-        else if (holding_ < pace_.window() && !pace_.ready(now))
+        else if (holding_ < pace_.window() && !pace_.ready(now, end_))
             next = std::min(next, pace_.next());
     }
     return std::max(milliseconds(1), std::chrono::ceil<milliseconds>(next - now));
@@ -536,8 +549,9 @@ milliseconds Engine::how_long(TimePoint now, TimePoint end) {
 
 void Engine::run(Deadline deadline) {
     TimePoint now = transport_->now();
-    const TimePoint end = now + std::min<milliseconds>(deadline.left(), longest_run);
+    const TimePoint end = end_ = now + std::min<milliseconds>(deadline.left(), longest_run);
     full_ = false;
+    pace_.begin();
     while (open_ > 0) {
         refuse_queued();
         if (failure_ || now >= end) {
@@ -548,7 +562,12 @@ void Engine::run(Deadline deadline) {
         release_window(now);
         wake(now);
         pump(now);
-        if (outstanding_ > 0 || !resting_.empty() || !pace_.ready(now)) {
+        if (pace_.too_late() && outstanding_ == 0) {
+            ceiling_problem_ = true;
+            abandon();
+            return;
+        }
+        if (outstanding_ > 0 || !resting_.empty() || !pace_.ready(now, end_)) {
             // All that has come, then all that may be sent: whoever stands between us and the wire is woken less often.
             milliseconds wait = how_long(now, end);
             for (unsigned n = 0; n < most_at_once && !failure_; ++n, wait = milliseconds(0)) {

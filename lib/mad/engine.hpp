@@ -91,7 +91,9 @@ inline constexpr unsigned max_window = 512;
 /// A GMP redirected by its agent is asked again there, twice at most, and so is all that follows for its LID.
 ///
 /// An agent that answers that it is busy is a sign of overload; it is let alone for an eighth of the timeout, longer each
-/// time, and then asked again.
+/// time, and then asked again; after three questions that had no other answer it is given up as if it were silent.
+///
+/// Under a shared ceiling a run whose turn would come after its deadline ends at once, with a problem.
 class Engine {
 public:
     explicit Engine(Transport &transport, EngineOptions options = {});
@@ -125,6 +127,8 @@ public:
     const std::optional<Error> &failure() const noexcept { return failure_; }
     /// Why the SL that was to be asked for is not known; nothing: it is, or nobody needed it.
     std::optional<std::string> sl_problem() const { return sl_needed_ ? sl_problem_ : std::nullopt; }
+    /// Did a run end because others had taken what the shared ceiling allows?
+    bool ceiling_problem() const noexcept { return ceiling_problem_; }
     /// Was this LID given up?
     bool given_up(MadClass mad_class, std::uint16_t lid) const;
 
@@ -165,6 +169,8 @@ private:
     Slot *slot_of(std::uint32_t id);
     void take(const Received &received, TimePoint now);
     void reply_to(Slot &slot, const Received &received, TimePoint now);
+    void busy_reply(Flow &flow, std::uint32_t job, TimePoint sent, TimePoint now);
+    void give_up(Flow &flow);
     void redirect(Flow &flow, std::uint32_t job, const Received &received);
     void lose(Slot &slot, TimePoint now);
     void lost(Flow &flow, std::uint32_t job);
@@ -200,6 +206,8 @@ private:
     unsigned outstanding_ = 0;  ///< slots in use
     unsigned holding_ = 0;      ///< of them, those that count against the window
     std::chrono::nanoseconds smoothed_{0}; ///< round trip; 0: none yet
+    TimePoint end_;             ///< of the run
+    bool ceiling_problem_ = false;
     bool full_ = false;         ///< the transport had no room
     bool sl_asked_ = false, sl_waits_ = false, sl_needed_ = false; ///< needed: by others than the watch
     std::optional<std::string> sl_problem_;

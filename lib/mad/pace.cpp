@@ -27,14 +27,16 @@ Pace::Pace(unsigned window, unsigned max_per_second, std::shared_ptr<SharedCeili
     tolerance_ = interval_ * (burst > 0 ? burst - 1 : 0);
 }
 
-bool Pace::ready(TimePoint now) noexcept {
+bool Pace::ready(TimePoint now, TimePoint end) noexcept {
     if (!shared_)
         return interval_.count() == 0 || allowed_ - tolerance_ <= now;
-    if (reserved_ == 0) {
-        allowed_ = now + shared_->reserve(batch_);
-        reserved_ = batch_;
+    if (reserved_ == 0 && !too_late_) {
+        const auto wait = shared_->reserve(batch_, end - now);
+        too_late_ = !wait;
+        allowed_ = now + wait.value_or(Nanoseconds(0));
+        reserved_ = wait ? batch_ : 0;
     }
-    return allowed_ <= now;
+    return reserved_ > 0 && allowed_ <= now;
 }
 
 void Pace::sent(TimePoint now) noexcept {

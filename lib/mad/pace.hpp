@@ -18,8 +18,11 @@ public:
     Pace(unsigned window, unsigned max_per_second, std::shared_ptr<SharedCeiling> shared = nullptr);
 
     unsigned window() const noexcept { return static_cast<unsigned>(window_); }
-    /// Does the ceiling allow a MAD now? To be asked when there is one.
-    bool ready(TimePoint now) noexcept;
+    /// Does the ceiling allow a MAD now? To be asked when there is one. `end`: when it will be of no use any more.
+    bool ready(TimePoint now, TimePoint end) noexcept;
+    /// A shared ceiling's next turn would have come too late: ready() will not say yes before that `end`.
+    bool too_late() const noexcept { return too_late_; }
+    void begin() noexcept { too_late_ = false; } ///< another end
     TimePoint next() const noexcept { return shared_ ? allowed_ : allowed_ - tolerance_; } ///< when it will, where ready() says no
     void sent(TimePoint now) noexcept;
     void answered();
@@ -34,6 +37,7 @@ private:
     TimePoint allowed_{};      ///< when the next MAD were due at an even pace; shared: when those reserved are
     std::shared_ptr<SharedCeiling> shared_;
     unsigned batch_ = 1, reserved_ = 0;
+    bool too_late_ = false;
     TimePoint slowed_{};
     bool ever_slowed_ = false;
 };

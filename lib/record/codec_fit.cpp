@@ -42,12 +42,11 @@ std::string encode_to_fit(Record &record, std::size_t limit) {
         scout->lfts.clear();
         leave_out("forwarding tables left out");
     }
-    if (!fits()) {
-        while (!scout->ports.empty() && !fits()) {
-            scout->ports.resize(scout->ports.size() / 2);
-            text = encode_record(record);
-        }
+    if (!fits())
         leave_out("switch ports left out");
+    while (!scout->ports.empty() && !fits()) {
+        scout->ports.resize(scout->ports.size() / 2);
+        text = encode_record(record);
     }
     return text;
 }

@@ -63,6 +63,8 @@ public:
             out_.problems.push_back(
                 {where.first, "", fmt::format("PortInfo of port {}: {}", fmt::join(numbers, ", "), where.second)});
         out_.adaptive_routing = fabric::adaptive_routing_of(config_, detected);
+        if (engine_.ceiling_problem())
+            out_.problems.push_back({request_.node, "", "mad.max_per_second: others have taken all of it until after the deadline"});
         if (engine_.sl_problem())
             out_.problems.push_back({request_.node, "", *engine_.sl_problem()});
         if (engine_.failure())

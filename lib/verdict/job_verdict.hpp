@@ -54,6 +54,7 @@ struct JobEvidence {
     ScoutEvidence scout;
     const fabric::Map *map = nullptr;        ///< may be null: no map, the switch side is incomplete
     std::optional<fabric::Routes> routes_start, routes_end; ///< of query_from(that scout's hosts), by its LFT blocks
+    bool routes_unchecked = false;           ///< they are by the map's tables, which nobody compared with the switches
     std::vector<Problem> problems;           ///< forged records, spool, configuration, ...
     std::vector<std::uint32_t> shared_with;  ///< other jobs on its nodes meanwhile
     std::optional<sample::Series> samples;   ///< of the switch ports on its routes; none: no sampler ran meanwhile

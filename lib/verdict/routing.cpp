@@ -177,7 +177,7 @@ AdaptiveRouting adaptive_routing_of(const JobEvidence &evidence, const Config &c
 
 RouteStatus route_status(const JobEvidence &evidence, const RouteChanges &changes, bool since_map, double bar) {
     const fabric::Routes *routes = job_routes(evidence);
-    if (routes == nullptr || evidence.map == nullptr) {
+    if (routes == nullptr || evidence.map == nullptr || evidence.routes_unchecked) {
         return RouteStatus::unknown;
     }
     if (!changes.texts.empty() || since_map) {

@@ -29,6 +29,7 @@ struct SamplesAloneTest : ::testing::Test {
     std::int64_t now = epoch;
     unsigned passes_left = 0;
     std::int64_t error_at = epoch + 45 * second; ///< three symbol errors on SwitchB:25
+    std::int64_t silent_from = INT64_MAX, silent_to = INT64_MAX; ///< that port
     JobEvidence evidence;
 
     SamplesAloneTest() {
@@ -56,6 +57,9 @@ struct SamplesAloneTest : ::testing::Test {
             auto pass = sample::testing::pass_at(layout, now, static_cast<std::uint64_t>(now - epoch)); // a GB a second
             if (now >= error_at)
                 sample::testing::port_of(pass, {switch_b, 25}).counters["SymbolErrorCounter"] = Reading::of(3, 16);
+            if (now >= silent_from && now < silent_to)
+                for (auto &[name, reading] : sample::testing::port_of(pass, {switch_b, 25}).counters)
+                    reading = Reading::missing(Absence::timed_out);
             return pass;
         };
         world.lease = {"host1", [this] { return now; }, [this](std::chrono::milliseconds pause) { now += pause.count() * 1'000'000; },
@@ -112,8 +116,8 @@ TEST_F(SamplesAloneTest, ScoutsThatReadNothingKeepTheirWord) {
     EXPECT_THAT(evidence.problems, Contains(Field(&Problem::reason, HasSubstr("umad: no active InfiniBand port"))));
 }
 
-TEST_F(SamplesAloneTest, ASamplerThatEndedBeforeTheJobStandsInForNothing) {
-    sample_until(epoch + 55 * second);
+TEST_F(SamplesAloneTest, APassFromBeforeTheJobsEndTellsNothingOfIt) {
+    sample_until(epoch + 75 * second);
     add();
     EXPECT_FALSE(evidence.scout.start);
     EXPECT_FALSE(evidence.scout.end);
@@ -132,6 +136,43 @@ TEST_F(SamplesAloneTest, WithoutAMapNobodyKnowsWhichPorts) {
     evidence.map = nullptr;
     add();
     EXPECT_FALSE(evidence.scout.start);
+}
+
+TEST_F(SamplesAloneTest, OnlyIntervalsOfTheJobAreKept) {
+    sample_until(epoch + 85 * second);
+    add();
+    ASSERT_TRUE(evidence.samples);
+    ASSERT_FALSE(evidence.samples->intervals.empty());
+    EXPECT_GE(evidence.samples->intervals.front().from_ns, evidence.scout.start->time_ns);
+    EXPECT_LE(evidence.samples->intervals.back().to_ns, evidence.scout.end->time_ns);
+    EXPECT_GE(evidence.samples->intervals_seen, evidence.samples->intervals.size());
+    EXPECT_LE(evidence.samples->intervals_seen, 8U) << "two more overlap the ring's part that was read";
+}
+
+/// SwitchB:25 answers nothing in a stretch of time, and has errors when it is back.
+struct SilentPortTest : SamplesAloneTest {
+    void silent(std::int64_t from_s, std::int64_t to_s) {
+        silent_from = epoch + from_s * second;
+        silent_to = epoch + to_s * second;
+        error_at = silent_from;
+        sample_until(epoch + 85 * second);
+        add();
+    }
+    bool told(const std::optional<ScoutSnapshot> &side) const {
+        const SwitchPort *port = side ? find(side, {switch_b, 25}) : nullptr;
+        const Reading *errors = port != nullptr ? port->counters.get("SymbolErrorCounter") : nullptr;
+        return errors != nullptr && errors->value;
+    }
+};
+
+TEST_F(SilentPortTest, WhatHappenedWhileNobodyLookedAcrossTheStartIsNotTold) {
+    silent(5, 45);
+    EXPECT_FALSE(told(evidence.scout.start) && told(evidence.scout.end));
+}
+
+TEST_F(SilentPortTest, NorAcrossTheEnd) {
+    silent(65, 200);
+    EXPECT_FALSE(told(evidence.scout.start) && told(evidence.scout.end));
 }
 
 } // namespace

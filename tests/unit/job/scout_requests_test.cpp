@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include <thread>
+#include <unistd.h>
 
 namespace fabric_check {
 namespace {
@@ -35,7 +36,7 @@ protected:
     }
     void file(const ScoutCall &what) { ASSERT_TRUE(file_scout_call(config, what, signer)); }
     Result<bool> serve_one(const std::string &host = "fabric1", std::chrono::milliseconds time = std::chrono::milliseconds(2000)) {
-        return serve_scout_request(config, host, world, served, Deadline::after(time));
+        return serve_scout_request(config, host, world, Deadline::after(time));
     }
     /// All that can be served.
     Result<bool> serve(const std::string &host = "fabric1") {
@@ -60,7 +61,6 @@ protected:
     testing::FakeSigner signer;
     Log log;
     ScoutWorld world;
-    ScoutServed served;
 };
 
 TEST_F(ScoutRequestsTest, ARequestBecomesARecordOfThisHostAndGoes) {
@@ -140,7 +140,7 @@ TEST_F(ScoutRequestsTest, AnOldRequestIsRefusedForItsReadingWouldBeOfAnotherTime
     file(old);
     ASSERT_TRUE(serve());
     EXPECT_THAT(records(), IsEmpty());
-    EXPECT_THAT(logged(), HasSubstr("refused: older than a minute"));
+    EXPECT_THAT(logged(), HasSubstr("refused: older than a minute, or of a time to come"));
 }
 
 TEST_F(ScoutRequestsTest, TheAddressPolicyIsTheRecords) {
@@ -168,6 +168,39 @@ TEST_F(ScoutRequestsTest, AForgedRequestDoesNotKeepTheRealOneOfItsJobAway) {
     testing::write_text(directory.path("requests/" + forged.file_name()), "forged");
     ASSERT_TRUE(serve());
     EXPECT_THAT(records(), ElementsAre("7 fabric1 scout-start"));
+}
+
+/// Names of a user's, in a directory that everybody may write.
+TEST_F(ScoutRequestsTest, WhatIsNoFileKeepsNoRequestFromBeingServed) {
+    file(call(7));
+    for (std::int64_t i = 0; i < 100; ++i) {
+        auto forged = call(8);
+        forged.time_ns += (i - 50) * second / 2;
+        std::filesystem::create_directory(directory.path("requests/" + forged.file_name()));
+    }
+    ASSERT_TRUE(serve());
+    EXPECT_THAT(records(), ElementsAre("7 fabric1 scout-start"));
+}
+
+TEST_F(ScoutRequestsTest, ACopyUnderAnotherNameDoesNotCostTheRequest) {
+    file(call(7));
+    auto other = call(7, "node09");
+    other.time_ns -= second;
+    std::filesystem::copy(directory.path("requests/" + requests().at(0)), directory.path("requests/" + other.file_name()));
+    signer.replayed = true; // as munged says of the second that is looked at
+    ASSERT_TRUE(serve());
+    EXPECT_THAT(records(), ElementsAre("7 fabric1 scout-start"));
+}
+
+TEST_F(ScoutRequestsTest, AStrangersRequestIsNotEvenVerified) {
+    if (::geteuid() != 0)
+        GTEST_SKIP() << "needs root, to give a file away";
+    file(call(7));
+    ASSERT_EQ(::chown(directory.path("requests/" + requests().at(0)).c_str(), 1000, 1000), 0);
+    ASSERT_TRUE(serve());
+    EXPECT_EQ(signer.verified_count, 0U);
+    EXPECT_THAT(requests(), IsEmpty());
+    EXPECT_THAT(logged(), HasSubstr("refused: not a node's file"));
 }
 
 TEST_F(ScoutRequestsTest, StrangersFilesAreLeftAlone) {

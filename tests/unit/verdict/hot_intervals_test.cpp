@@ -250,5 +250,35 @@ TEST(SampledSide, DoesNotStandInFromFurtherThanAnInterval) {
     EXPECT_FALSE(job.evidence.scout.end);
 }
 
+TEST(SampledSide, APortThatFellSilentInTheLastIntervalIsNotTold) {
+    SampledJob job;
+    job.evidence.scout.end.reset();
+    auto &series = *job.evidence.samples;
+    series.ports[job.column(a, 13)].known = {{begin, begin + 90 * second}};
+    ASSERT_TRUE(stand_in(job.evidence, series, 10 * second));
+    for (const SwitchPort &port : job.evidence.scout.end->ports)
+        EXPECT_FALSE(port.switch_guid == SmallJob::switch_guid(a) && port.port == 13);
+}
+
+TEST(SampledSide, ACounterThatWasNotReadAnyMoreHasNoValue) {
+    SampledJob job;
+    job.evidence.scout.end.reset();
+    auto &series = *job.evidence.samples;
+    series.ports[job.column(a, 13)].events.push_back(
+        {begin + 80 * second, begin + 90 * second, sample::EventKind::unread, Absence::timed_out, 0, 0, "SymbolErrorCounter"});
+    ASSERT_TRUE(stand_in(job.evidence, series, 10 * second));
+    EXPECT_FALSE(job.switch_end(a, 13).counters["SymbolErrorCounter"].value);
+}
+
+TEST(SampledSide, BytesOfAHoleBetweenTheIntervalsAreNotKnown) {
+    SampledJob job;
+    job.evidence.scout.end.reset();
+    auto &series = *job.evidence.samples;
+    series.intervals.erase(series.intervals.begin() + 4);
+    ASSERT_TRUE(stand_in(job.evidence, series, 10 * second));
+    EXPECT_FALSE(job.switch_end(a, 13).counters["PortXmitData"].value);
+    EXPECT_TRUE(job.switch_end(a, 13).counters["SymbolErrorCounter"].value);
+}
+
 } // namespace
 } // namespace fabric_check
