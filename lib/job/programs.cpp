@@ -44,11 +44,11 @@ Result<std::uint32_t> slurm_uid(const Config &config) {
     return uid;
 }
 
-Log program_log(std::string ident, const Config &config) {
+Log program_log(std::string ident, const Config &config, bool standard_error) {
     return Log({.ident = std::move(ident),
                 .file = config.log_file,
                 .syslog = config.syslog,
-                .standard_error = false,
+                .standard_error = standard_error,
                 .level = Log::Level::info});
 }
 

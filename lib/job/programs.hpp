@@ -18,7 +18,7 @@ Result<std::string> find_program(const Config &config, const std::string &name);
 Result<std::uint32_t> slurm_uid(const Config &config);
 
 /// The log of one of our programs that nobody watches: where the configuration says, and not on standard error.
-Log program_log(std::string ident, const Config &config);
+Log program_log(std::string ident, const Config &config, bool standard_error = false);
 
 /// For the hooks and the finisher: answers --help and --version on standard output, `about` being what the program is for,
 /// and says that it did: the program then ends with 0. Anything else is left alone: Slurm passes no arguments.

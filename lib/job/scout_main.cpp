@@ -69,11 +69,11 @@ int serve() {
     sigaction(SIGTERM, &action, nullptr);
     sigaction(SIGINT, &action, nullptr);
     const auto config = config_or_defaults(config_path(), nullptr);
-    auto log = program_log("fabric-check-scout", config);
+    auto log = program_log("fabric-check-scout", config, isatty(STDERR_FILENO) == 1); // a service's has gone to syslog already
     const auto host = own_node_name();
     if (config.scout != host) {
         log.error("scout: this host is " + host + ", and the configuration says scout = \"" + config.scout +
-                  "\": nothing to serve");
+                  "\": nothing to serve; set scout = \"" + host + "\" on all hosts");
         return 1;
     }
     log.info("scout: serving the requests for " + host);

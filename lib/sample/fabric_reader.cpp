@@ -4,6 +4,8 @@
 #include "fabric/own_switch.hpp"
 #include "sources/switch_port.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -34,6 +36,9 @@ public:
         engine_.run(deadline);
         if (engine_.failure())
             return *engine_.failure();
+        if (engine_.ceiling_problem())
+            pass_.problem = fmt::format("mad.max_per_second = {}, which all hosts share, did not allow the rest in time",
+                                        engine_.options().max_per_second);
         pass_.to_ns = pass_.from_ns;
         for (SwitchPort &port : pass_.ports) {
             port.time_ns = std::max(port.time_ns, pass_.from_ns); // a clock may be set back meanwhile

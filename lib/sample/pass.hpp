@@ -17,6 +17,7 @@ struct Pass {
     std::int64_t from_ns = 0, to_ns = 0; ///< when it began, and when its last port had answered
     std::uint64_t map_id = 0;
     std::vector<SwitchPort> ports;       ///< time_ns set in each
+    std::string problem = {};            ///< why not all was read, beyond silence; not kept in files
 };
 
 /// One switch of a pass file.

@@ -94,13 +94,15 @@ PassReport Sampler::pass() {
     const auto read = world_.read(*map_, differ_->layout(), Deadline::after(time));
     report.took_ns = world_.now_ns() - report.time_ns;
     if (!read) {
+        report.silent = report.ports;
         report.problem = read.error().message;
         return report;
     }
     const auto answered = std::count_if(read->ports.begin(), read->ports.end(), was_read);
     report.silent = report.ports - std::min(report.ports, static_cast<std::size_t>(answered));
     if (report.silent != 0)
-        report.problem = fmt::format("{} of {} switch ports did not answer", report.silent, report.ports);
+        report.problem = fmt::format("{} of {} switch ports {}", report.silent, report.ports,
+                                     read->problem.empty() ? "did not answer" : "not read: " + read->problem);
 
     if (differ_->based() && read->from_ns - differ_->base_ns() > longest_bridge)
         differ_->forget();

@@ -64,7 +64,7 @@ public:
                 {where.first, "", fmt::format("PortInfo of port {}: {}", fmt::join(numbers, ", "), where.second)});
         out_.adaptive_routing = fabric::adaptive_routing_of(config_, detected);
         if (engine_.ceiling_problem())
-            out_.problems.push_back({request_.node, "", "mad.max_per_second: others have taken all of it until after the deadline"});
+            out_.problems.push_back({request_.node, "", "mad.max_per_second, which all hosts share, did not allow the rest before the deadline"});
         if (engine_.sl_problem())
             out_.problems.push_back({request_.node, "", *engine_.sl_problem()});
         if (engine_.failure())

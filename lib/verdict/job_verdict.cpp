@@ -80,7 +80,7 @@ void add_notes(const JobEvidence &evidence, const RouteChanges &changes,
         notes.emplace_back("whether adaptive routing is on is not known: the routes are the static ones");
     }
     if (changes.not_compared > 0) {
-        notes.push_back(fmt::format("{} blocks of forwarding tables were read at one side of the job only: "
+        notes.push_back(fmt::format("{} of the blocks of forwarding tables were read at one side of the job only: "
                                     "whether those routes changed is not known",
                                     changes.not_compared));
     }
