@@ -112,7 +112,7 @@ private:
     }
 
     Status take(const RingFile &file, const RingFrame &frame) {
-        const auto verified =
+        auto verified =
             verify_signed(signer_, trust_, std::string(frame.credential),
                           block_text(frame.from_ns, frame.to_ns, file.layout_hash, std::string(frame.payload)));
         if (!verified && verified.error().code == Errc::unavailable)

@@ -328,6 +328,18 @@ TEST_F(WatchTest, VL15DroppedThatStandsStillSlowsNothing) {
     EXPECT_EQ(engine.stats().slowed, 0U);
 }
 
+TEST_F(WatchTest, TheWatchLeavesALowCeilingToThePass) {
+    options.max_per_second = 20;
+    Engine engine(fabric, options);
+    watch_vl15(engine, 77, 5);
+    for (std::uint16_t lid = 1; lid <= 10; ++lid)
+        ask(engine, lid, 4);
+    engine.run();
+    EXPECT_EQ(outcomes[Outcome::ok], 40U);
+    EXPECT_LE(asked, 4U);
+    EXPECT_LE(fabric.elapsed(), 2300ms);
+}
+
 TEST_F(WatchTest, AShortPassIsWatchedFromItsBeginning) {
     options.max_per_second = 0;
     Engine engine(fabric, options);

@@ -180,6 +180,7 @@ TEST_F(SamplerTest, APassThatFailedIsNoInterval) {
     deaf = Error{Errc::unavailable, "umad: gone"};
     ASSERT_TRUE(run(2));
     EXPECT_EQ(told[0].problem, "umad: gone");
+    EXPECT_EQ(told[0].silent, told[0].ports) << "nothing was read";
     EXPECT_TRUE(kept().empty());
 }
 
