@@ -4,6 +4,7 @@
 #include "base/result.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,9 @@ std::string file_stamp(const std::string &path);
 Result<std::vector<std::string>> list_directory(const std::string &path);
 /// mkdir -p; existing directories are left as they are; `mode` applies to the last one, exactly (not through the umask).
 Status make_directories(const std::string &path, unsigned mode = 0755);
+
+/// Who owns root's files on a file system that does not trust it.
+inline constexpr std::uint32_t squashed_root = 65534;
 
 /// An exclusive flock(2) on a file, held until destroyed; the descriptor is close-on-exec.
 class FileLock {

@@ -44,7 +44,7 @@ struct Config {
         unsigned gmp_per_lid = 4;
         unsigned timeout_ms = 500;
         unsigned retries = 1;
-        unsigned max_per_second = 0;               ///< MADs of all processes that share the spool; 0: no ceiling
+        unsigned max_per_second = 0; ///< MADs of all processes that share the spool; 0: no ceiling
         unsigned pkey_index = 0;
         std::string sl = "auto";                   ///< of GMPs: "auto" asks the subnet administrator; else "0" to "15"
         std::string m_key_file;                    ///< holds the subnet's M_Key, in hexadecimal; empty: M_Key 0

@@ -102,7 +102,8 @@ std::vector<Key> make_keys() {
     integer("mad", "retries", "times", "A packet without answer is sent again this often.",
             {Unsigned(FIELD(unsigned, mad.retries)), 0, 10});
     integer("mad", "max_per_second", "packets",
-            "Ceiling of management packets that all hosts together send in a second, kept through the spool; 0: none but the "
+            "Ceiling of management packets that all hosts together send in a second, kept through the spool; 0: none "
+            "but the "
             "windows.",
             {Unsigned(FIELD(unsigned, mad.max_per_second)), 0, 10'000'000});
     integer("mad", "pkey_index", "", "Index of the partition key that counter queries use.",

@@ -15,12 +15,13 @@
 
 namespace fabric_check {
 
-/// The name as the table of counters has it, which is there for good; nothing (data() is null): it has none of that name.
+/// The name as the table of counters has it, which is there for good; nothing (data() is null): it has none of that
+/// name.
 std::string_view name_in_table(std::string_view name) noexcept;
 
-/// What there is of each counter of one port, by canonical name, sorted, each name once. Used as a std::map is, at a third
-/// of its room and hardly any of its time: records of ten thousand nodes hold millions of readings, and their names are all
-/// the same.
+/// What there is of each counter of one port, by canonical name, sorted, each name once. Used as a std::map is, at a
+/// third of its room and hardly any of its time: records of ten thousand nodes hold millions of readings, and their
+/// names are all the same.
 ///
 /// Names are views: into the table of counters, or into a string of its own for one that the table does not have. They
 /// live as long as the object or a copy of it, and must not be changed through an iterator. Unlike a map's, references
@@ -50,7 +51,9 @@ public:
     void reserve(std::size_t values) { list_.reserve(values); }
 
     iterator find(std::string_view name) noexcept { return found(place_of(list_, name), list_.end(), name); }
-    const_iterator find(std::string_view name) const noexcept { return found(place_of(list_, name), list_.end(), name); }
+    const_iterator find(std::string_view name) const noexcept {
+        return found(place_of(list_, name), list_.end(), name);
+    }
     bool contains(std::string_view name) const noexcept { return find(name) != end(); }
     const Value *get(std::string_view name) const noexcept { ///< nullptr: not there
         const auto at = find(name);
@@ -72,9 +75,11 @@ public:
         at = list_.insert(at, {kept(name), value});
         return {at, true};
     }
-    /// At the end, under a name that is one of `from`'s and comes after all that are here: it is shared, and not looked up.
+    /// At the end, under a name that is one of `from`'s and comes after all that are here: it is shared, and not looked
+    /// up.
     template <class Other> void append(const ByCounter<Other> &from, std::string_view name, const Value &value) {
-        const auto own = std::find_if(from.own_.begin(), from.own_.end(), [&](const auto &one) { return one->data() == name.data(); });
+        const auto own = std::find_if(from.own_.begin(), from.own_.end(),
+                                      [&](const auto &one) { return one->data() == name.data(); });
         if (own != from.own_.end())
             own_.push_back(*own);
         list_.emplace_back(name, value);

@@ -170,8 +170,8 @@ Result<MapDraft> discover(const Config &config, const Progress &progress, const 
         return session.error();
     ask_subnet_manager(*session->engine, *map); // answered in the same run
     read_tables(*session->engine, *map, Deadline::never(), progress);
-    if (session->engine->sl_problem())
-        map->problems.push_back({"map", "", *session->engine->sl_problem()});
+    for (const std::string &problem : session->engine->problems())
+        map->problems.push_back({"map", "", problem});
     map->adaptive_routing = adaptive_routing_of(config, map->adaptive_routing);
     map->index();
     agree_on_rates(*map);

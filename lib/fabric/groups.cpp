@@ -152,8 +152,8 @@ private:
 
     Analysis &of_;
     std::size_t pattern_ = 0, words_ = 0;
-    std::vector<std::uint32_t> first_;   ///< by switch number: into places_
-    std::vector<std::uint32_t> places_;  ///< by set and port
+    std::vector<std::uint32_t> first_;  ///< by switch number: into places_
+    std::vector<std::uint32_t> places_; ///< by set and port
     std::vector<std::uint64_t> words_of_;
     std::vector<std::pair<std::uint32_t, std::size_t>> groups_; ///< by place: group, and which of its ports
 };

@@ -9,8 +9,8 @@ namespace fabric_check::fabric {
 
 namespace {
 
-template <class AnyMap, class Nodes> void watch(mad::Engine &engine, const AnyMap &map, const Nodes &nodes,
-                                                       mad::Vl15Memory memory = nullptr) {
+template <class AnyMap, class Nodes>
+void watch(mad::Engine &engine, const AnyMap &map, const Nodes &nodes, mad::Vl15Memory memory = nullptr) {
     const std::uint64_t guid = engine.options().own_guid;
     std::uint8_t port = 0;
     const std::uint32_t own = guid == 0 ? no_node : map.by_port_guid(guid, &port);

@@ -47,8 +47,8 @@ Pegged find_pegged(mad::Engine &engine, const Map &map, Deadline deadline) {
     for (const auto &[where, ports] : silent)
         found.problems.push_back(
             {map.display_name(where.first), "", fmt::format("counters of {} ports not read: {}", ports, where.second)});
-    if (engine.sl_problem())
-        found.problems.push_back({"map", "", *engine.sl_problem()});
+    for (const std::string &problem : engine.problems())
+        found.problems.push_back({"map", "", problem});
     std::sort(found.counters.begin(), found.counters.end(), [](const PeggedCounter &a, const PeggedCounter &b) {
         return std::tie(a.node, a.port, a.counter) < std::tie(b.node, b.port, b.counter);
     });

@@ -127,7 +127,8 @@ struct ImbalanceLink {
 
 struct Routes {
     std::vector<Group> groups; ///< worst first: by imbalance, then flows
-    /// Endpoints of one switch that send in one direction and rail: indexes into Query::job, or ~index into Query::services.
+    /// Endpoints of one switch that send in one direction and rail: indexes into Query::job, or ~index into
+    /// Query::services.
     std::vector<std::vector<std::uint32_t>> senders;
     /// Of the job: its busiest link's flows by rate over what the busiest would carry were every group spread evenly, all
     /// along the way: what starts at a switch by whole LIDs, what passes by shares. A link that passes others' flows on is
@@ -146,9 +147,10 @@ struct Routes {
     std::optional<EffectiveBisection> effective_bisection; ///< likewise; absent with less than two endpoints
 };
 
-/// Calls visit(index into Query::job, or ~index into Query::services) for everybody whose flows pass a port of a group; false
-/// from it ends that.
-template <class Visit> void each_source(const Routes &routes, const Group &group, const GroupPort &port, Visit &&visit) {
+/// Calls visit(index into Query::job, or ~index into Query::services) for everybody whose flows pass a port of a group;
+/// false from it ends that.
+template <class Visit>
+void each_source(const Routes &routes, const Group &group, const GroupPort &port, Visit &&visit) {
     for (std::size_t i = 0; i < port.senders.size(); ++i)
         if (port.senders[i])
             for (const std::uint32_t source : routes.senders[group.first_senders + i])

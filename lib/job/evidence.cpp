@@ -118,7 +118,8 @@ const NodeSnapshot *node_of(const VerifiedRecord *record) {
     return record != nullptr && record->record ? std::get_if<NodeSnapshot>(&record->record->snapshot) : nullptr;
 }
 
-/// Copies out of records, or moves where they may be emptied (not by a conditional expression, which would copy). A 10,000-node job's snapshots are hundreds of megabytes.
+/// Copies out of records, or moves where they may be emptied (not by a conditional expression, which would copy). A
+/// 10,000-node job's snapshots are hundreds of megabytes.
 class Source {
 public:
     explicit Source(JobRecords *take) : take_(take) {}
@@ -194,8 +195,9 @@ void add_routes(JobEvidence &evidence, const Config &config) {
         return;
     const auto &map = *evidence.map;
     const auto view_of = [&](const std::optional<ScoutSnapshot> &scout) {
-        return !scout || scout->hosts.empty() ? std::nullopt
-                                              : std::optional<fabric::LftView>(std::in_place, map, scout->lfts, scout->ports);
+        return !scout || scout->hosts.empty()
+                   ? std::nullopt
+                   : std::optional<fabric::LftView>(std::in_place, map, scout->lfts, scout->ports);
     };
     const auto start = view_of(evidence.scout.start), end = view_of(evidence.scout.end);
     if (start)

@@ -25,8 +25,8 @@ namespace fabric_check {
 /// How much a finisher takes on at once; the defaults serve every site.
 struct FinisherLimits {
     std::size_t slice = 8192; ///< files verified before the other jobs have their turn
-    /// Ports in the records held in memory while their jobs wait for something, about 2 KB each, a node's and a switch's alike;
-    /// above that the largest jobs' are read again later.
+    /// Ports in the records held in memory while their jobs wait for something, about 2 KB each, a node's and a
+    /// switch's alike; above that the largest jobs' are read again later.
     std::size_t most_held = 200'000;
 };
 

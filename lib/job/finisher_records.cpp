@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "job/finisher.hpp"
 
+#include "base/file.hpp"
 #include "base/parallel.hpp"
 #include "sample/files.hpp"
 
@@ -14,7 +15,6 @@ constexpr std::int64_t second = 1'000'000'000;
 constexpr std::int64_t poll = second / 2; ///< while END records are awaited
 constexpr std::int64_t away_pause_max = 10 * second;
 constexpr std::int64_t expire_every = 6L * 3600 * second;
-constexpr std::uint32_t nobody = 65534;
 
 } // namespace
 
@@ -71,7 +71,7 @@ void Finisher::verify(const Batch &batch) {
                 continue;
             if (flood) {
                 const auto owner = record_owner(spool_, name);
-                if (owner && *owner != 0 && *owner != world_.slurm_uid && *owner != nobody) {
+                if (owner && *owner != 0 && *owner != world_.slurm_uid && *owner != squashed_root) {
                     if (flooded_.insert(std::to_string(job) + "." + std::to_string(*owner)).second)
                         floods_[job].push_back({"spool", "",
                                                 "uid " + std::to_string(*owner) +
@@ -107,17 +107,19 @@ void Finisher::verify(const Batch &batch) {
 /// Where no scout read the switches at the job's end and a sampler runs, its next pass tells: until then.
 std::int64_t Finisher::sampled_at(const Work &work, const std::vector<NodeRecords> &paired) const {
     const auto read = [](const NodeRecords &node) {
-        const auto *scout = node.scout_end != nullptr ? std::get_if<ScoutSnapshot>(&node.scout_end->record->snapshot) : nullptr;
+        const auto *scout =
+            node.scout_end != nullptr ? std::get_if<ScoutSnapshot>(&node.scout_end->record->snapshot) : nullptr;
         return scout != nullptr && !scout->ports.empty();
     };
-    const auto outside = pair_nodes(scout_hosts(work.nodes, records_.at(work.ticket->job_id), config_),
-                                    records_.at(work.ticket->job_id), work.window);
-    if (std::any_of(paired.begin(), paired.end(), read) || std::any_of(outside.begin(), outside.end(), read))
+    if (std::any_of(paired.begin(), paired.end(), read))
+        return 0;
+    const auto &records = records_.at(work.ticket->job_id);
+    const auto outside = pair_nodes(scout_hosts(work.nodes, records, config_), records, work.window);
+    if (std::any_of(outside.begin(), outside.end(), read))
         return 0;
     struct stat newest {};
-    const auto path = sample::samples_directory(spool_) + "/" + std::string(sample::newest_name);
     const std::int64_t interval = static_cast<std::int64_t>(config_.sample.interval_s) * second;
-    if (::lstat(path.c_str(), &newest) != 0)
+    if (::lstat(sample::newest_file(spool_).c_str(), &newest) != 0)
         return 0;
     const std::int64_t pass = newest.st_mtim.tv_sec * second;
     const bool runs = pass > work.ticket->time_ns - 2 * interval - 10 * second;
@@ -145,14 +147,11 @@ bool Finisher::waited_enough(Work &work) {
     const auto until = std::min(last_ns + (nodes_there ? std::min(scout_wait, end_wait) : end_wait),
                                 filed + static_cast<std::int64_t>(config_.finisher.end_wait_max_s) * second);
     work.attempt->until_ns = until;
-    if ((nodes_there && scouts_there) || now >= until) {
-        const auto sampled = sampled_at(work, paired);
-        if (now >= sampled)
-            return true;
-        later(work, std::min(sampled, now + poll));
-        return false;
-    }
-    later(work, std::min(until, now + poll));
+    const bool settled = (nodes_there && scouts_there) || now >= until;
+    const auto next = settled ? sampled_at(work, paired) : until;
+    if (settled && now >= next)
+        return true;
+    later(work, std::min(next, now + poll));
     return false;
 }
 

@@ -5,8 +5,8 @@
 
 #include <cstdio>
 #include <fmt/format.h>
-#include <unistd.h>
 #include <string_view>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -62,8 +62,8 @@ bool answer_about_program(int argc, char **argv, const char *about) noexcept {
     if (asked == "--version")
         (void)std::printf("%.*s " FABRIC_CHECK_VERSION "\n", length, base.data());
     else if (asked == "--help" || asked == "-h")
-        (void)std::printf("usage: %.*s\n%s\nOther arguments: --help, --version. See fabric-check-hooks(8).\n",
-                          length, base.data(), about);
+        (void)std::printf("usage: %.*s\n%s\nOther arguments: --help, --version. See fabric-check-hooks(8).\n", length,
+                          base.data(), about);
     else
         return false;
     return true;

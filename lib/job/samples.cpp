@@ -83,8 +83,8 @@ private:
         return event.kind == EventKind::moved || event.kind == EventKind::reset || event.kind == EventKind::saturated;
     }
 
-    /// By the rates of the intervals between, of the first and the last by what of them lies there; nothing where they leave
-    /// a hole, or one of them is not known.
+    /// By the rates of the intervals between, of the first and the last by what of them lies there; nothing where they
+    /// leave a hole, or one of them is not known.
     Reading moved(std::string_view name, const Reading &other, bool forward) const {
         double bytes = 0;
         std::int64_t covered_to = from_ns_;
@@ -115,22 +115,26 @@ private:
 std::string clock_of(std::int64_t time_ns) { return format_time(time_ns / second); }
 
 bool has_ports(const std::optional<ScoutSnapshot> &scout) {
-    return scout && std::any_of(scout->ports.begin(), scout->ports.end(), [](const SwitchPort &port) { return was_read(port); });
+    return scout &&
+           std::any_of(scout->ports.begin(), scout->ports.end(), [](const SwitchPort &port) { return was_read(port); });
 }
 
-/// The sampler's moment nearest to `wanted_ns` that is not before it (or, not after it), no further away than an interval:
-/// all of the job lies between such moments.
-std::optional<std::int64_t> moment(const sample::Series &series, std::int64_t wanted_ns, std::int64_t interval_ns, bool not_before) {
+/// The sampler's moment nearest to `wanted_ns` that is not before it (or, not after it), no further away than an
+/// interval: all of the job lies between such moments.
+std::optional<std::int64_t> moment(const sample::Series &series, std::int64_t wanted_ns, std::int64_t interval_ns,
+                                   bool not_before) {
     std::optional<std::int64_t> found;
     for (const sample::SampledInterval &interval : series.intervals)
         for (const std::int64_t at : {interval.from_ns, interval.to_ns})
-            if ((not_before ? at >= wanted_ns : at <= wanted_ns) && (!found || (not_before ? at < *found : at > *found)))
+            if ((not_before ? at >= wanted_ns : at <= wanted_ns) &&
+                (!found || (not_before ? at < *found : at > *found)))
                 found = at;
     return found && std::abs(*found - wanted_ns) <= interval_ns + second ? found : std::nullopt;
 }
 
 /// What `other` would have been at another moment; nothing where no port was watched from there to here.
-std::optional<ScoutSnapshot> move_to(const ScoutSnapshot &other, const sample::Series &series, std::optional<std::int64_t> at) {
+std::optional<ScoutSnapshot> move_to(const ScoutSnapshot &other, const sample::Series &series,
+                                     std::optional<std::int64_t> at) {
     if (!at)
         return std::nullopt;
     ScoutSnapshot made = other;
@@ -146,8 +150,8 @@ std::optional<ScoutSnapshot> move_to(const ScoutSnapshot &other, const sample::S
         const bool forward = *at >= time_of(port, other);
         const std::int64_t from_ns = forward ? time_of(port, other) : *at;
         const std::int64_t to_ns = forward ? *at : time_of(port, other);
-        // A port that was not watched from there to here without a gap is not known. A pass is not a moment: the sampler's own
-        // last reading of a port may be a little later than its interval's end.
+        // A port that was not watched from there to here without a gap is not known. A pass is not a moment: the
+        // sampler's own last reading of a port may be a little later than its interval's end.
         const auto &known = series.ports[*column].known;
         const bool watched = to_ns <= from_ns || std::any_of(known.begin(), known.end(), [&](const sample::Span &span) {
                                  return span.from_ns <= from_ns && span.to_ns >= (forward ? to_ns : to_ns - pass_time);
@@ -169,15 +173,15 @@ void replace(std::optional<ScoutSnapshot> &side, ScoutSnapshot made, JobEvidence
 }
 
 /// The sampler's last pass over these ports, if it ended between `from_ns` and an hour after the job.
-std::optional<ScoutSnapshot> last_pass(const std::set<sample::PortId> &ports, std::int64_t from_ns, const JobEvidence &evidence,
-                                       const SpoolLayout &spool, Signer &signer, const sample::Trust &trust) {
+std::optional<ScoutSnapshot> last_pass(const std::set<sample::PortId> &ports, std::int64_t from_ns,
+                                       const JobEvidence &evidence, const SpoolLayout &spool, Signer &signer,
+                                       const sample::Trust &trust) {
     std::set<std::uint64_t> switches;
     for (const sample::PortId &id : ports)
         switches.insert(id.guid);
     if (switches.empty())
         return std::nullopt;
-    auto pass = sample::read_pass(sample::samples_directory(spool) + "/" + std::string(sample::newest_name), switches, from_ns,
-                                  signer, trust);
+    auto pass = sample::read_pass(sample::newest_file(spool), switches, from_ns, signer, trust);
     if (!pass || pass->to_ns > evidence.job.end * second + latest_readings)
         return std::nullopt;
     ScoutSnapshot made;
@@ -197,8 +201,8 @@ struct LastReadings {
     fabric::Routes routes; ///< by the map's tables
 };
 
-/// The same of all ports of the job, by the map and its tables, where no scout read any. Not of a pass from before its end:
-/// errors of its last seconds would be missed.
+/// The same of all ports of the job, by the map and its tables, where no scout read any. Not of a pass from before its
+/// end: errors of its last seconds would be missed.
 std::optional<LastReadings> last_readings(const JobEvidence &evidence, const Config &config, Signer &signer,
                                           const sample::Trust &trust) {
     if (evidence.map == nullptr)
@@ -230,19 +234,21 @@ std::optional<LastReadings> last_readings(const JobEvidence &evidence, const Con
 }
 
 /// START and END of a job whose switches no scout read.
-void stand_in_for_both(JobEvidence &evidence, LastReadings found, const sample::Series &series, std::int64_t interval_ns) {
+void stand_in_for_both(JobEvidence &evidence, LastReadings found, const sample::Series &series,
+                       std::int64_t interval_ns) {
     const std::int64_t start_ns = evidence.job.start * second, end_ns = evidence.job.end * second;
     const ScoutSnapshot &last = found.snapshot;
-    auto end = last.time_ns <= end_ns + interval_ns + second ? std::optional(last)
-                                                             : move_to(last, series, moment(series, end_ns, interval_ns, true));
+    auto end = last.time_ns <= end_ns + interval_ns + second
+                   ? std::optional(last)
+                   : move_to(last, series, moment(series, end_ns, interval_ns, true));
     auto start = move_to(last, series, moment(series, start_ns, interval_ns, false));
     if (!start || !end)
         return;
-    evidence.problems.push_back(
-        {"switches", "",
-         fmt::format("no scout read them: the sampler's readings of {} and {} stand in; bytes are by its rates, routes by the map's "
-                     "tables, which nobody compared with the switches",
-                     clock_of(start->time_ns), clock_of(end->time_ns))});
+    evidence.problems.push_back({"switches", "",
+                                 fmt::format("no scout read them: the sampler's readings of {} and {} stand in; bytes "
+                                             "are by its rates, routes by the map's "
+                                             "tables, which nobody compared with the switches",
+                                             clock_of(start->time_ns), clock_of(end->time_ns))});
     replace(evidence.scout.start, std::move(*start), evidence);
     replace(evidence.scout.end, std::move(*end), evidence);
     evidence.routes_start.reset();
@@ -293,8 +299,8 @@ void look_up(JobEvidence &evidence, const Config &config, Signer &signer, std::u
     // A side that no scout read is looked for one interval around, and what leads there from the other as well.
     const std::int64_t around = started && ended ? 0 : interval_ns + second;
     const std::int64_t before = (started ? evidence.scout.start->time_ns : start_ns) - around;
-    const std::int64_t after = std::max({(ended ? evidence.scout.end->time_ns : end_ns) + around, last ? last->time_ns : 0,
-                                         both ? both->snapshot.time_ns : 0});
+    const std::int64_t after = std::max({(ended ? evidence.scout.end->time_ns : end_ns) + around,
+                                         last ? last->time_ns : 0, both ? both->snapshot.time_ns : 0});
     if (after <= before)
         return;
     auto series = sample::read_series(spool, ports, before, after, signer, trust, evidence.problems);
@@ -315,11 +321,14 @@ void look_up(JobEvidence &evidence, const Config &config, Signer &signer, std::u
 
 } // namespace
 
-bool stand_in(JobEvidence &evidence, const sample::Series &series, std::int64_t interval_ns, const ScoutSnapshot *last) {
+bool stand_in(JobEvidence &evidence, const sample::Series &series, std::int64_t interval_ns,
+              const ScoutSnapshot *last) {
     const bool start = has_ports(evidence.scout.start);
-    // What happened since the sampler's last pass, END's own readings have already, and no event tells: walked back is from it.
+    // What happened since the sampler's last pass, END's own readings have already, and no event tells: walked back is
+    // from it.
     const ScoutSnapshot &other = start ? *evidence.scout.start : last != nullptr ? *last : *evidence.scout.end;
-    auto made = move_to(other, series, moment(series, (start ? evidence.job.end : evidence.job.start) * second, interval_ns, start));
+    auto made = move_to(other, series,
+                        moment(series, (start ? evidence.job.end : evidence.job.start) * second, interval_ns, start));
     if (!made)
         return false;
     evidence.problems.push_back(

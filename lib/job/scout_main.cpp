@@ -69,7 +69,8 @@ int serve() {
     sigaction(SIGTERM, &action, nullptr);
     sigaction(SIGINT, &action, nullptr);
     const auto config = config_or_defaults(config_path(), nullptr);
-    auto log = program_log("fabric-check-scout", config, isatty(STDERR_FILENO) == 1); // a service's has gone to syslog already
+    auto log =
+        program_log("fabric-check-scout", config, isatty(STDERR_FILENO) == 1); // a service's has gone to syslog already
     const auto host = own_node_name();
     if (config.scout != host) {
         log.error("scout: this host is " + host + ", and the configuration says scout = \"" + config.scout +
@@ -81,7 +82,8 @@ int serve() {
     auto world = real_scout_world(config, *signer, log);
     std::string last;
     while (told_to_end == 0) {
-        const auto served = serve_scout_request(config, host, world, Deadline::after(milliseconds(config.hooks.budget_ms)));
+        const auto served =
+            serve_scout_request(config, host, world, Deadline::after(milliseconds(config.hooks.budget_ms)));
         const auto problem = served ? std::string() : served.error().message;
         if (problem != last && !problem.empty())
             log.error("scout: " + problem);

@@ -85,7 +85,8 @@ ScoutWorld real_scout_world(const Config &config, Signer &signer, Log &log) {
     ScoutWorld world;
     world.signer = &signer;
     world.log = &log;
-    world.scout = [&config, &signer, &log](const fabric::Map &map, const ScoutRequest &request) -> Result<ScoutSnapshot> {
+    world.scout = [&config, &signer, &log](const fabric::Map &map,
+                                           const ScoutRequest &request) -> Result<ScoutSnapshot> {
         const auto session = mad::open_session(config);
         if (!session)
             return session.error();

@@ -20,7 +20,6 @@ namespace {
 
 constexpr std::size_t call_limit = 2UL * 1024 * 1024; ///< a credential with the node list of the largest jobs
 constexpr std::size_t most_calls = 64, most_looked = 4096; ///< in one call
-constexpr uid_t nobody = 65534;                       ///< root, on a file system that does not trust it
 constexpr std::int64_t second = 1'000'000'000;
 constexpr std::int64_t oldest_call = 60 * second;     ///< a later reading would be of another time
 
@@ -102,7 +101,7 @@ private:
             if (lstat(path(file).c_str(), &status) != 0)
                 return true;
             const bool stranger = !S_ISREG(status.st_mode) ||
-                                  (status.st_uid != 0 && status.st_uid != slurm_uid_ && status.st_uid != nobody);
+                                  (status.st_uid != 0 && status.st_uid != slurm_uid_ && status.st_uid != squashed_root);
             if (!stranger && !untimely)
                 return false;
             if (unlink(path(file).c_str()) == 0)
@@ -218,7 +217,8 @@ Result<ScoutCall> decode_scout_call(const std::string &text) {
     return decode_json<ScoutCall>(text, "scout request", "fabric-check/scout-request/1", decode);
 }
 
-Result<bool> serve_scout_request(const Config &config, const std::string &host, ScoutWorld &world, const Deadline &deadline) {
+Result<bool> serve_scout_request(const Config &config, const std::string &host, ScoutWorld &world,
+                                 const Deadline &deadline) {
     if (config.scout != host)
         return false;
     try {

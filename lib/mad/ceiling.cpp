@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "mad/ceiling.hpp"
 
+#include "base/file.hpp"
+
 #include <fmt/format.h>
 
 #include <fcntl.h>
@@ -20,9 +22,12 @@ namespace {
 
 constexpr std::int64_t second = 1'000'000'000;
 constexpr std::int64_t furthest = std::chrono::nanoseconds(FileCeiling::longest_wait).count() + second;
-constexpr unsigned lock_tries = 20;            // a millisecond apart
-constexpr std::size_t longest = 20;            // digits and a newline: written in full, so that nothing is left of before
-constexpr uid_t squashed = 65534;              // root, on a file system that does not trust it
+constexpr unsigned lock_tries = 20; // a millisecond apart
+constexpr std::size_t longest = 20; // digits and a newline: written in full, so that nothing is left of before
+
+bool trusted_owner(const struct stat &about, uid_t directorys_owner) {
+    return about.st_uid == 0 || about.st_uid == directorys_owner || about.st_uid == squashed_root;
+}
 
 } // namespace
 
@@ -36,19 +41,19 @@ FileCeiling::~FileCeiling() {
 
 bool FileCeiling::trusted(std::uint32_t directorys_owner) const noexcept {
     struct stat about {};
-    return ::fstat(file_, &about) == 0 && S_ISREG(about.st_mode) && about.st_nlink == 1 && (about.st_mode & 022U) == 0 &&
-           (about.st_uid == 0 || about.st_uid == directorys_owner || about.st_uid == squashed);
+    return ::fstat(file_, &about) == 0 && S_ISREG(about.st_mode) && about.st_nlink == 1 &&
+           (about.st_mode & 022U) == 0 && trusted_owner(about, directorys_owner);
 }
 
 bool FileCeiling::open_file() noexcept {
     if (std::exchange(tried_, true))
         return file_ >= 0;
-    struct stat directory {}, about {};
+    struct stat directory {
+    }, about{};
     if (::stat(path_.substr(0, path_.rfind('/') + 1).c_str(), &directory) != 0)
         return false;
     // In a directory of everybody's: what is no file, or a stranger's, is taken away, once.
-    if (::lstat(path_.c_str(), &about) == 0 &&
-        (!S_ISREG(about.st_mode) || (about.st_uid != 0 && about.st_uid != directory.st_uid && about.st_uid != squashed)))
+    if (::lstat(path_.c_str(), &about) == 0 && (!S_ISREG(about.st_mode) || !trusted_owner(about, directory.st_uid)))
         (void)::unlink(path_.c_str());
     file_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file_ < 0 && errno == ENOENT) {

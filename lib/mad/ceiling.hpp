@@ -13,16 +13,17 @@ namespace fabric_check::mad {
 class SharedCeiling {
 public:
     virtual ~SharedCeiling() = default;
-    /// Takes the right to send `mads` of them; how long it is until that right begins. Nothing, and nothing taken: that is
-    /// later than `most`.
+    /// Takes the right to send `mads` of them; how long it is until that right begins. Nothing, and nothing taken: that
+    /// is later than `most`.
     virtual std::optional<std::chrono::nanoseconds> reserve(unsigned mads, std::chrono::nanoseconds most) noexcept = 0;
 };
 
-/// Through a file of all nodes' spool that says when the next MAD may leave, in nanoseconds since the epoch by the nodes'
-/// clocks; whoever sends moves it on, under flock(2). Where that cannot be (no spool, no lock within 20 ms, a user who may
-/// not write it), the ceiling holds for this process alone. Nobody waits in line for longer than longest_wait, so that a time further ahead
-/// is a wrong clock's and does not count; clocks should agree to a second. The file is 0600 and its directory's owner's (SlurmUser), so that root and he share it;
-/// anybody else's there is replaced. The directory must be there.
+/// Through a file of all nodes' spool that says when the next MAD may leave, in nanoseconds since the epoch by the
+/// nodes' clocks; whoever sends moves it on, under flock(2). Where that cannot be (no spool, no lock within 20 ms, a
+/// user who may not write it), the ceiling holds for this process alone. Nobody waits in line for longer than
+/// longest_wait, so that a time further ahead is a wrong clock's and does not count; clocks should agree to a second.
+/// The file is 0600 and its directory's owner's (SlurmUser), so that root and he share it; anybody else's there is
+/// replaced. The directory must be there.
 class FileCeiling final : public SharedCeiling {
 public:
     FileCeiling(std::string path, unsigned max_per_second, std::function<std::int64_t()> now_ns);

@@ -20,7 +20,7 @@ constexpr std::chrono::hours longest_run{24};
 // The layer below reports its timeouts first; this covers one that never does.
 constexpr milliseconds timer_grace{100};
 constexpr unsigned most_hops = 2;
-constexpr unsigned rest_share = 8;   ///< of a timeout that a busy agent is let alone, for each try
+constexpr unsigned rest_share = 8;    ///< of a timeout that a busy agent is let alone, for each try
 constexpr unsigned most_too_busy = 3; ///< questions in a row that only ever had "busy" for an answer
 constexpr unsigned most_at_once = 4; ///< answers taken before what they make room for is sent
 
@@ -82,7 +82,8 @@ EngineOptions engine_options(const Config::Mad &config) {
 
 Engine::Engine(Transport &transport, EngineOptions options)
     : transport_(&transport), options_(std::move(options)),
-      pace_(std::min({options_.window, max_window, transport.max_outstanding()}), options_.max_per_second, options_.ceiling),
+      pace_(std::min({options_.window, max_window, transport.max_outstanding()}), options_.max_per_second,
+            options_.ceiling),
       next_id_(static_cast<std::uint32_t>(transport.now().time_since_epoch().count())) {
     options_.smp_per_lid = std::max(options_.smp_per_lid, 1U);
     options_.gmp_per_lid = std::max(options_.gmp_per_lid, 1U);
@@ -151,7 +152,8 @@ unsigned Engine::limit(const Flow &flow) const noexcept {
 }
 
 bool Engine::may_send(const Flow &flow) const noexcept {
-    return flow.queued > 0 && !flow.resting && flow.outstanding < limit(flow) && !(sl_waits_ && flow.mad_class == MadClass::gmp);
+    return flow.queued > 0 && !flow.resting && flow.outstanding < limit(flow) &&
+           !(sl_waits_ && flow.mad_class == MadClass::gmp);
 }
 
 void Engine::submit(const Request &request, Handler handler) {
@@ -273,6 +275,19 @@ nanoseconds Engine::patience() const {
     if (smoothed_.count() == 0)
         return std::min<nanoseconds>(first_patience, options_.timeout / 4);
     return std::max<nanoseconds>(least_patience, smoothed_ * patience_round_trips);
+}
+
+/// Waits for what comes next; false: nothing did. `now`: when that was.
+bool Engine::receive(milliseconds wait, TimePoint &now) {
+    const Result<Received> received = transport_->receive(wait);
+    now = transport_->now();
+    if (!received)
+        failure_ = received.error();
+    else if (received->kind != Received::Kind::nothing)
+        take(*received, now);
+    else
+        return false;
+    return true;
 }
 
 void Engine::take(const Received &received, TimePoint now) {
@@ -452,78 +467,6 @@ void Engine::abandon() {
     }
 }
 
-// --- service level, watch, overload
-
-void Engine::ask_sl(std::uint16_t to_lid) {
-    sl_asked_ = true;
-    if (options_.ask_sl->sm_lid == 0) {
-        sl_problem_ = fmt::format("service level: this port knows no subnet manager to ask; SL {} was used", options_.sl);
-        return;
-    }
-    sl_waits_ = true;
-    const Request query{
-        .mad_class = MadClass::sa, .lid = options_.ask_sl->sm_lid, .attribute = wire::path_record, .modifier = to_lid, .probe = true};
-    Flow &flow = flow_of(MadClass::sa, query.lid);
-    flow.urgent = true; // all GMPs wait for it
-    enqueue(flow, new_job(query, [this](const Reply &reply) { sl_answered(reply); }, false), true);
-}
-
-void Engine::sl_answered(const Reply &reply) {
-    sl_waits_ = false;
-    if (reply.outcome == Outcome::ok)
-        options_.sl = wire::path_sl(reply.data.data());
-    else
-        sl_problem_ = fmt::format("service level: subnet administration at LID {}: {}; SL {} was used (mad.sl sets one)",
-                                  options_.ask_sl->sm_lid, words(reply.outcome), options_.sl);
-    for (auto &[key, flow] : flows_)
-        if (flow.mad_class == MadClass::gmp)
-            update(flow);
-}
-
-void Engine::slow_down() {
-    const TimePoint now = transport_->now();
-    if (pace_.suffered(now, now))
-        ++stats_.slowed;
-}
-
-void Engine::watch(const Request &request, milliseconds every, Handler handler) {
-    watch_ = Watch{request, std::max(every, milliseconds(1)), std::move(handler), {}, false};
-    watch_->request.probe = true;
-}
-
-void Engine::ask_watch(TimePoint now) {
-    if (!watch_ || watch_->open || now < watch_->next)
-        return;
-    watch_->next = now + watch_->every;
-    Flow &flow = flow_of(watch_->request.mad_class, watch_->request.lid);
-    if (flow.dead)
-        return;
-    if (watch_->request.mad_class == MadClass::gmp && options_.ask_sl && !sl_asked_)
-        ask_sl(watch_->request.lid);
-    watch_->open = true;
-    flow.urgent = true; // the longer the queues, the more it matters
-    const auto told = [this](const Reply &reply) {
-        watch_->open = false;
-        if (watch_->handler)
-            watch_->handler(reply);
-    };
-    enqueue(flow, new_job(watch_->request, told, false), true);
-}
-
-/// Who goes away from an answer that is on its way leaves the simulator with a dead client.
-void Engine::await_watch(TimePoint end) {
-    TimePoint now = transport_->now();
-    const TimePoint limit = std::min(end, now + std::chrono::ceil<milliseconds>(patience()));
-    while (watch_ && watch_->open && outstanding_ > 0 && !failure_ && now < limit) {
-        const Result<Received> received = transport_->receive(std::chrono::ceil<milliseconds>(limit - now));
-        now = transport_->now();
-        if (!received)
-            failure_ = received.error();
-        else if (received->kind != Received::Kind::nothing)
-            take(*received, now);
-    }
-}
-
 // --- the loop
 
 milliseconds Engine::how_long(TimePoint now, TimePoint end) {
@@ -563,7 +506,9 @@ void Engine::run(Deadline deadline) {
         wake(now);
         pump(now);
         if (pace_.too_late() && outstanding_ == 0) {
-            ceiling_problem_ = true;
+            ceiling_problem_ =
+                fmt::format("mad.max_per_second = {}, which all hosts share, did not allow the rest in time",
+                            options_.max_per_second);
             abandon();
             return;
         }
@@ -571,14 +516,8 @@ void Engine::run(Deadline deadline) {
             // All that has come, then all that may be sent: whoever stands between us and the wire is woken less often.
             milliseconds wait = how_long(now, end);
             for (unsigned n = 0; n < most_at_once && !failure_; ++n, wait = milliseconds(0)) {
-                const Result<Received> received = transport_->receive(wait);
-                now = transport_->now();
-                if (!received)
-                    failure_ = received.error();
-                else if (received->kind == Received::Kind::nothing)
+                if (!receive(wait, now))
                     break;
-                else
-                    take(*received, now);
             }
         } else {
             now = transport_->now();

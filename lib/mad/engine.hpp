@@ -83,15 +83,15 @@ inline constexpr unsigned max_window = 512;
 /// handlers may submit more. Not thread-safe.
 ///
 /// A LID and class gets one question until it has answered one, and then as many as its window holds. One whose reply
-/// stays away after all retries is not asked again: what else is queued for it ends as timed_out at once, so that a dead
-/// switch costs one timeout (SMPs and GMPs are judged apart, as an M_Key silences only the former). A question older than
-/// four smoothed round trips no longer counts against the window of all, so that the dead do not occupy it; the
-/// transport's max_outstanding() bounds them together.
+/// stays away after all retries is not asked again: what else is queued for it ends as timed_out at once, so that a
+/// dead switch costs one timeout (SMPs and GMPs are judged apart, as an M_Key silences only the former). A question
+/// older than four smoothed round trips no longer counts against the window of all, so that the dead do not occupy it;
+/// the transport's max_outstanding() bounds them together.
 ///
 /// A GMP redirected by its agent is asked again there, twice at most, and so is all that follows for its LID.
 ///
-/// An agent that answers that it is busy is a sign of overload; it is let alone for an eighth of the timeout, longer each
-/// time, and then asked again; after three questions that had no other answer it is given up as if it were silent.
+/// An agent that answers that it is busy is a sign of overload; it is let alone for an eighth of the timeout, longer
+/// each time, and then asked again; after three questions that had no other answer it is given up as if it were silent.
 ///
 /// Under a shared ceiling a run whose turn would come after its deadline ends at once, with a problem.
 class Engine {
@@ -106,7 +106,8 @@ public:
     void run(Deadline deadline = Deadline::never());
 
     /// Asks this at the beginning of the next run() and, while a run() lasts, each time `every` has passed; run() waits
-    /// for it four round trips at most. A probe. `handler` must outlive the engine. One at a time: a second call replaces the first.
+    /// for it four round trips at most. A probe. `handler` must outlive the engine. One at a time: a second call
+    /// replaces the first.
     void watch(const Request &request, std::chrono::milliseconds every, Handler handler);
     /// The other side is overloaded: halves the window, which replies win back slowly.
     void slow_down();
@@ -127,8 +128,10 @@ public:
     const std::optional<Error> &failure() const noexcept { return failure_; }
     /// Why the SL that was to be asked for is not known; nothing: it is, or nobody needed it.
     std::optional<std::string> sl_problem() const { return sl_needed_ ? sl_problem_ : std::nullopt; }
-    /// Did a run end because others had taken what the shared ceiling allows?
-    bool ceiling_problem() const noexcept { return ceiling_problem_; }
+    /// That a run ended because others had taken what the shared ceiling allows; nothing: none did.
+    const std::optional<std::string> &ceiling_problem() const noexcept { return ceiling_problem_; }
+    /// Both, where there are any: for those who list what kept a pass from being whole.
+    std::vector<std::string> problems() const;
     /// Was this LID given up?
     bool given_up(MadClass mad_class, std::uint16_t lid) const;
 
@@ -167,6 +170,7 @@ private:
     Address address_of(const Flow &flow) const;
     std::uint32_t free_slot(Slot &slot);
     Slot *slot_of(std::uint32_t id);
+    bool receive(std::chrono::milliseconds wait, TimePoint &now);
     void take(const Received &received, TimePoint now);
     void reply_to(Slot &slot, const Received &received, TimePoint now);
     void busy_reply(Flow &flow, std::uint32_t job, TimePoint sent, TimePoint now);
@@ -206,8 +210,8 @@ private:
     unsigned outstanding_ = 0;  ///< slots in use
     unsigned holding_ = 0;      ///< of them, those that count against the window
     std::chrono::nanoseconds smoothed_{0}; ///< round trip; 0: none yet
-    TimePoint end_;             ///< of the run
-    bool ceiling_problem_ = false;
+    TimePoint end_;                        ///< of the run
+    std::optional<std::string> ceiling_problem_;
     bool full_ = false;         ///< the transport had no room
     bool sl_asked_ = false, sl_waits_ = false, sl_needed_ = false; ///< needed: by others than the watch
     std::optional<std::string> sl_problem_;

@@ -23,7 +23,7 @@ struct Flow {
     bool dead = false;
     unsigned busy = 0;     ///< answers in a row that said so
     unsigned too_busy = 0; ///< questions in a row that had no other answer
-    bool resting = false; ///< it said that it is busy, and is let alone until rests_until
+    bool resting = false;  ///< it said that it is busy, and is let alone until rests_until
     Transport::Clock::time_point rests_until;
     bool urgent = false; ///< the first of the queue goes before all others' questions
     std::optional<Address> redirected; ///< where it wants to be asked

@@ -23,7 +23,9 @@ public:
     /// A shared ceiling's next turn would have come too late: ready() will not say yes before that `end`.
     bool too_late() const noexcept { return too_late_; }
     void begin() noexcept { too_late_ = false; } ///< another end
-    TimePoint next() const noexcept { return shared_ ? allowed_ : allowed_ - tolerance_; } ///< when it will, where ready() says no
+    TimePoint next() const noexcept {
+        return shared_ ? allowed_ : allowed_ - tolerance_;
+    } ///< when it will, where ready() says no
     void sent(TimePoint now) noexcept;
     void answered();
     /// A MAD sent at `sent` suffered. Of those that were on their way together only the first counts. True: it did.

@@ -68,7 +68,8 @@ EngineOptions session_options(const Config &config, const UmadTransport &transpo
     const LocalPort &local = transport.local();
     EngineOptions options = engine_options(config.mad);
     if (options.max_per_second > 0)
-        options.ceiling = std::make_shared<FileCeiling>(config.spool + "/samples/mads", options.max_per_second, wall_ns);
+        options.ceiling =
+            std::make_shared<FileCeiling>(config.spool + "/samples/mads", options.max_per_second, wall_ns);
     options.m_key = m_key;
     options.own_guid = local.guid;
     if (config.mad.sl == "auto")

@@ -18,8 +18,8 @@ struct Session {
     std::unique_ptr<Engine> engine;
 };
 
-/// The engine's options by the configuration, the port that is open, and the M_Key. A ceiling of MADs a second is shared
-/// through the spool's samples/.
+/// The engine's options by the configuration, the port that is open, and the M_Key. A ceiling of MADs a second is
+/// shared through the spool's samples/.
 EngineOptions session_options(const Config &config, const UmadTransport &transport, std::uint64_t m_key);
 
 /// Opens the configured port and makes the engine as configured: SL (asked for once GMPs are), M_Key, P_Key index,

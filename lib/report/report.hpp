@@ -27,8 +27,8 @@ void add_routes_label(nlohmann::ordered_json &result, const fabric::Map &map);
 
 /// routes/1 of the contract, shared by `routes` and the report. `worst`: the group that worst and ceiling are about, an
 /// index into the routes' groups; -1: the routes' own. Of more groups than `most`, the worst so many stand in it, and
-/// "groups_left_out" says how many do not; of LIDs, a quarter of a million is listed ("lid_list"), the worst groups' first, and
-/// "lid_lists_left_out" says at how many ports there is a digest instead ("lid_digest").
+/// "groups_left_out" says how many do not; of LIDs, a quarter of a million is listed ("lid_list"), the worst groups'
+/// first, and "lid_lists_left_out" says at how many ports there is a digest instead ("lid_digest").
 nlohmann::ordered_json routes_json(const fabric::Map &map, const fabric::Routes &routes, const fabric::Query &query,
                                    int worst = -1, std::size_t most = std::numeric_limits<std::size_t>::max());
 /// As many groups as routes_text() looks at.

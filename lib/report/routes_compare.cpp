@@ -24,7 +24,8 @@ std::map<std::string, std::string> lids_by_port(const ordered_json &routes) {
     std::map<std::string, std::string> lids;
     for (const ordered_json &group : list(routes, "groups")) {
         for (const ordered_json &port : list(group, "ports")) {
-            lids[text(group, "direction") + " " + text(port, "link")] = list(port, "lid_list").dump() + text(port, "lid_digest");
+            lids[text(group, "direction") + " " + text(port, "link")] =
+                list(port, "lid_list").dump() + text(port, "lid_digest");
         }
     }
     return lids;

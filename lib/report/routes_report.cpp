@@ -142,7 +142,8 @@ std::string digest(const std::vector<std::uint16_t> &lids) {
     return fmt::format("{:016x}", hash);
 }
 
-/// `budget`: LIDs that may still be listed; a port whose LIDs are more has their number alone, and counts in `left_out`.
+/// `budget`: LIDs that may still be listed; a port whose LIDs are more has their number alone, and counts in
+/// `left_out`.
 ordered_json group_json(const Map &map, const Group &group, const std::string &name, bool rails, std::size_t &budget,
                         std::size_t &left_out) {
     ordered_json peers = ordered_json::array();

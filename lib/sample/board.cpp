@@ -109,7 +109,8 @@ void Board::read_file(const std::string &path, Ports &wanted, std::int64_t not_b
         });
         // A port that was silent for somebody else may answer us, and a full counter may have been reset; a time to come is
         // a wrong clock's.
-        if (!was_read(port) || full || port.time_ns < not_before_ns || port.time_ns > now + second || !wanted.contains(id))
+        if (!was_read(port) || full || port.time_ns < not_before_ns || port.time_ns > now + second ||
+            !wanted.contains(id))
             continue;
         wanted.erase(id);
         found.push_back(std::move(port));
@@ -140,7 +141,7 @@ std::vector<SwitchPort> Board::take(Ports &wanted, std::int64_t not_before_ns) {
             ++looked;
             read_file(path(*file), wanted, limit, found);
         }
-    read_file(samples_directory(spool_) + "/" + std::string(newest_name), wanted, limit, found);
+    read_file(newest_file(spool_), wanted, limit, found);
     return found;
 }
 

@@ -36,8 +36,8 @@ public:
 
     using Ports = std::set<PortId>;
     /// Readings of these ports that were answered at or after `not_before_ns` and are younger than `share`, the
-    /// youngest of each; what was found is taken out of `wanted`. Not those with an error counter at its cap: whoever resets
-    /// it does so for the next job.
+    /// youngest of each; what was found is taken out of `wanted`. Not those with an error counter at its cap: whoever
+    /// resets it does so for the next job.
     std::vector<SwitchPort> take(Ports &wanted, std::int64_t not_before_ns);
     /// Claims those of the ports that nobody else is reading since `not_before_ns`, and takes them out of `wanted`: they are
     /// the caller's to read and publish. Of two that claim the same at once, the earlier claim holds.

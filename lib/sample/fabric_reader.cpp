@@ -4,8 +4,6 @@
 #include "fabric/own_switch.hpp"
 #include "sources/switch_port.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -36,9 +34,7 @@ public:
         engine_.run(deadline);
         if (engine_.failure())
             return *engine_.failure();
-        if (engine_.ceiling_problem())
-            pass_.problem = fmt::format("mad.max_per_second = {}, which all hosts share, did not allow the rest in time",
-                                        engine_.options().max_per_second);
+        pass_.problem = engine_.ceiling_problem().value_or("");
         pass_.to_ns = pass_.from_ns;
         for (SwitchPort &port : pass_.ports) {
             port.time_ns = std::max(port.time_ns, pass_.from_ns); // a clock may be set back meanwhile

@@ -13,8 +13,8 @@
 namespace fabric_check::sample {
 
 /// Reads all ports of a layout, as a scout reads them, the same port of every switch before the next. Asks for a few
-/// hundred ports at a time. VL15Dropped of our own port's switch is watched; `memory` keeps it from pass to pass. A port that does not answer until the deadline has its
-/// reason in its readings. An error: the transport failed.
+/// hundred ports at a time. VL15Dropped of our own port's switch is watched; `memory` keeps it from pass to pass. A
+/// port that does not answer until the deadline has its reason in its readings. An error: the transport failed.
 Result<Pass> read_fabric(mad::Engine &engine, const fabric::Map &map, const Layout &layout, const Config &config,
                          const Deadline &deadline, mad::Vl15Memory memory = nullptr);
 

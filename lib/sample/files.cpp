@@ -17,7 +17,6 @@ namespace fabric_check::sample {
 
 namespace {
 
-constexpr std::uint32_t nobody = 65534;
 constexpr std::uint32_t everybody = UINT32_MAX; // munge's MUNGE_UID_ANY
 constexpr std::size_t time_digits = 19, id_digits = 16;
 
@@ -42,6 +41,10 @@ Status prepare_samples(const SpoolLayout &spool, std::uint32_t owner_uid) {
     if (::geteuid() == 0 && owner_uid != 0)
         (void)!::lchown(path.c_str(), owner_uid, static_cast<gid_t>(-1));
     return {};
+}
+
+std::string newest_file(const SpoolLayout &spool) {
+    return samples_directory(spool) + "/" + std::string(newest_name);
 }
 
 std::string FileName::text() const {
@@ -89,7 +92,8 @@ std::vector<FileName> list_samples(const SpoolLayout &spool, std::size_t most) {
 }
 
 bool Trust::owns(std::uint32_t uid) const noexcept {
-    return uid == nobody || uid == ::geteuid() || std::find(signers.begin(), signers.end(), uid) != signers.end();
+    return uid == squashed_root || uid == ::geteuid() ||
+           std::find(signers.begin(), signers.end(), uid) != signers.end();
 }
 
 Result<std::string> sign_for_all(Signer &signer, const std::string &text) { return signer.sign(text, everybody); }

@@ -35,6 +35,7 @@ struct FileName {
 std::optional<FileName> parse_file_name(std::string_view name);
 /// The sampler's last pass.
 inline constexpr std::string_view newest_name = "newest.fcp";
+std::string newest_file(const SpoolLayout &spool); ///< its path
 inline constexpr std::string_view lease_name = "sampler.lease";
 
 std::uint64_t random_id();

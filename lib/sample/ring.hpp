@@ -27,9 +27,10 @@ class RingWriter {
 public:
     RingWriter(const SpoolLayout &spool, Signer &signer, RingLimits limits, Trust trust = {})
         : spool_(spool), signer_(&signer), limits_(limits), trust_(std::move(trust)) {}
-    /// Goes on with the file that an earlier process left, if somebody trusted owns it: each has the whole layout, which a
-    /// pass a process would write again each time. Starts a new file where the layout is another than before, an hour is full, or the file has an eighth of the ring.
-    /// A block is in the file wholly, or the reader stops before it.
+    /// Goes on with the file that an earlier process left, if somebody trusted owns it: each has the whole layout,
+    /// which a pass a process would write again each time. Starts a new file where the layout is another than before,
+    /// an hour is full, or the file has an eighth of the ring. A block is in the file wholly, or the reader stops
+    /// before it.
     Status append(const Layout &layout, const Block &block);
     /// Removes files by age at `now_ns`, then the oldest until the ring is within its bound. Never the one in use.
     void expire(std::int64_t now_ns);

@@ -117,8 +117,7 @@ PassReport Sampler::pass() {
     }
     differ_->accept(*read);
     ring_.expire(report.time_ns);
-    const std::string path = samples_directory(spool_) + "/" + std::string(newest_name);
-    if (auto written = write_pass(path, *read, *world_.signer); !written)
+    if (auto written = write_pass(newest_file(spool_), *read, *world_.signer); !written)
         report.problem = "the last readings are not shared: " + written.error().message;
     return report;
 }

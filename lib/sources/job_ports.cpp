@@ -10,7 +10,8 @@ SwitchPortKey facing(const fabric::Map &map, const fabric::Endpoint &host) {
     return {ports[host.port].peer, ports[host.port].peer_port};
 }
 
-std::set<SwitchPortKey> facing_ports(const fabric::Map &map, const fabric::Query &query, std::vector<Problem> &problems) {
+std::set<SwitchPortKey> facing_ports(const fabric::Map &map, const fabric::Query &query,
+                                     std::vector<Problem> &problems) {
     std::set<SwitchPortKey> ports;
     for (const auto *side : {&query.job, &query.services})
         for (const fabric::Endpoint &host : *side) {

@@ -18,7 +18,8 @@ using SwitchPortKey = std::pair<std::uint32_t, unsigned>; ///< index into Map::n
 SwitchPortKey facing(const fabric::Map &map, const fabric::Endpoint &host);
 
 /// Of the job's hosts and the services'; a host whose switch the map does not know is a problem.
-std::set<SwitchPortKey> facing_ports(const fabric::Map &map, const fabric::Query &query, std::vector<Problem> &problems);
+std::set<SwitchPortKey> facing_ports(const fabric::Map &map, const fabric::Query &query,
+                                     std::vector<Problem> &problems);
 
 /// Output ports on the routes, the far ends of their inter-switch links (errors count where they arrive), and all
 /// members of the groups on the way (an idle member is what makes a spread uneven).

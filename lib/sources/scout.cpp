@@ -63,10 +63,8 @@ public:
             out_.problems.push_back(
                 {where.first, "", fmt::format("PortInfo of port {}: {}", fmt::join(numbers, ", "), where.second)});
         out_.adaptive_routing = fabric::adaptive_routing_of(config_, detected);
-        if (engine_.ceiling_problem())
-            out_.problems.push_back({request_.node, "", "mad.max_per_second, which all hosts share, did not allow the rest before the deadline"});
-        if (engine_.sl_problem())
-            out_.problems.push_back({request_.node, "", *engine_.sl_problem()});
+        for (const std::string &problem : engine_.problems())
+            out_.problems.push_back({request_.node, "", problem});
         if (engine_.failure())
             out_.problems.push_back({request_.node, "", engine_.failure()->message});
         std::sort(out_.ports.begin(), out_.ports.end(), [](const SwitchPort &a, const SwitchPort &b) {

@@ -38,10 +38,10 @@ class Engine;
 /// the way. Counters that do not answer are Readings with a reason; only "no umad at all" is an Error.
 /// Hosts are matched by port GUID, falling back to NodeDescription; hosts not in the map are problems.
 ///
-/// With a board, links between switches that others read are not asked again: a START takes a reading that is younger than
-/// config.sample.share_ms, an END one that was asked for after this scout began, as an older one lacks some of the job's
-/// traffic. Ports facing hosts are always asked: another job's traffic would be in an older reading. Each reading has its
-/// own time.
+/// With a board, links between switches that others read are not asked again: a START takes a reading that is younger
+/// than config.sample.share_ms, an END one that was answered after this scout began, as an older one lacks some of the
+/// job's traffic. Ports facing hosts are always asked: another job's traffic would be in an older reading. Each reading
+/// has its own time.
 Result<ScoutSnapshot> scout(mad::Engine &engine, const fabric::Map &map, const ScoutRequest &request,
                             const Config &config);
 

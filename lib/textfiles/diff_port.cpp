@@ -230,8 +230,8 @@ private:
              {spoilt(result_.deltas, sent_byte_counters), spoilt(result_.deltas, received_byte_counters)}) {
             if (data != nullptr) {
                 const bool reset = data->second.why == NoDelta::reset;
-                result_.verdict.unread.push_back(
-                    {std::string(data->first), to_string(data->second.why), reset ? Layer::physical : Layer::congestion, false});
+                result_.verdict.unread.push_back({std::string(data->first), to_string(data->second.why),
+                                                  reset ? Layer::physical : Layer::congestion, false});
             }
         }
         sort_by_counter(result_.verdict.unread);

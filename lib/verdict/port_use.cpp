@@ -16,7 +16,8 @@ constexpr std::uint16_t no_lid = 0xffff; // what sysfs shows for a port without 
 /// Counters of RDMA alone: all of the card's own, and of its network device those that say so.
 bool counts_rdma(std::string_view name) {
     const CounterInfo *info = find_counter(name);
-    return info == nullptr || info->source != CounterSource::ethtool || name.find("_vport_rdma_") != std::string_view::npos;
+    return info == nullptr || info->source != CounterSource::ethtool ||
+           name.find("_vport_rdma_") != std::string_view::npos;
 }
 
 /// Bytes moved by RDMA; nullopt when no counter of them has a delta.

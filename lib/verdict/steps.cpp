@@ -35,7 +35,7 @@ Deltas step_deltas(const StepRecord &step, const PortResult &port) {
             continue;
         }
         const Reading *after = end.counters.get(counter);
-        deltas[std::string(counter)] = reading.value && after != nullptr && after->value
+        deltas[counter] = reading.value && after != nullptr && after->value
                               ? Delta{0, NoDelta::absent}
                               : delta_of(&reading, after, std::uint8_t{0});
     }

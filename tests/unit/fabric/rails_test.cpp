@@ -130,7 +130,8 @@ TEST(Rails, SourcesAreThoseOfTheSameRail) {
     const Routes routes = analyse(LftView(fabric.map), fabric.query);
     for (const Group &group : routes.groups)
         for (const GroupPort &port : group.ports)
-            for (const std::uint32_t source : testing::sources_of(routes, group, std::size_t(&port - group.ports.data())))
+            for (const std::uint32_t source :
+                 testing::sources_of(routes, group, std::size_t(&port - group.ports.data())))
                 EXPECT_EQ(source % 2, group.rail);
 }
 TEST(Rails, ServicesTalkToAllOfThem) {

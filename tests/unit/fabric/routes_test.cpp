@@ -465,7 +465,9 @@ TEST(Analyse, AHostsPortThatItsSwitchTakesForALinkIsInNoGroup) {
     expect_all_lids_listed(routes);
     for (const Group &group : routes.groups)
         for (const GroupPort &port : group.ports)
-            EXPECT_EQ(testing::sources_of(routes, group, std::size_t(&port - group.ports.data())).size(), port.lid_count) << "the one host of the other side";
+            EXPECT_EQ(testing::sources_of(routes, group, std::size_t(&port - group.ports.data())).size(),
+                      port.lid_count)
+                << "the one host of the other side";
     query.want_shapes = true;
     EXPECT_EQ(analyse(LftView(map), query).shapes->one_to_many.max_link_flows, 1);
 }

@@ -59,7 +59,7 @@ public:
     std::uint32_t uid = 0;
     std::string address = "10.0.0.1";
     bool away = false;
-    bool replayed = false; ///< as munged says of a credential that it has decoded before
+    bool replayed = false;    ///< as munged says of a credential that it has decoded before
     int signs_until_back = 0; ///< that many failures first
     unsigned signed_count = 0;
     std::atomic<unsigned> verified_count{0};

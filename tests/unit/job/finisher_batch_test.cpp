@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <fcntl.h>
+#include <sys/stat.h>
 
 namespace fabric_check {
 namespace {
@@ -60,12 +62,48 @@ TEST_F(FinisherBatchTest, RecordsAreVerifiedInSlicesWithTheSameResult) {
     restart();
     burst(1, 5);
     EXPECT_GT(pass(), 0U);
-    EXPECT_EQ(with_line(), 1U) << "the first job's eight records are in the first slice, and those of the others are not";
+    EXPECT_EQ(with_line(), 1U)
+        << "the first job's eight records are in the first slice, and those of the others are not";
     unsigned passes = 1;
     while (pass() > 0)
         ASSERT_LT(++passes, 10U);
     EXPECT_EQ(with_line(), 5U);
     EXPECT_EQ(signer.verified_count, 40U) << "none twice";
+}
+
+/// A job whose scouts left nothing, and the sampler's last pass, so long before its end.
+class SamplerAwaitedTest : public FinisherBatchTest {
+protected:
+    void last_pass(std::int64_t before_s) {
+        burst(1, 1);
+        for (const auto &name : testing::files_in(spool().records()))
+            if (name.find("scout-end") != std::string::npos)
+                std::filesystem::remove(spool().records() + "/" + name);
+        std::filesystem::create_directory(spool().root + "/samples");
+        const auto path = spool().root + "/samples/newest.fcp";
+        testing::write_text(path, "");
+        const timespec at{base_s + 200 - before_s, 0};
+        const timespec both[] = {at, at};
+        ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), both, 0), 0);
+        now = (base_s + 200 + 25) * second_ns; // no END of a scout is waited for any more
+    }
+};
+
+TEST_F(SamplerAwaitedTest, ThePassAfterTheJobsEndIsWaitedFor) {
+    last_pass(10);
+    EXPECT_EQ(pass(), 1U);
+    now = (base_s + 200 + 36) * second_ns; // an interval of 30 s, and five
+    EXPECT_EQ(pass(), 0U) << "and no longer";
+}
+
+TEST_F(SamplerAwaitedTest, APassThatCameSinceEndsTheWait) {
+    last_pass(-5);
+    EXPECT_EQ(pass(), 0U);
+}
+
+TEST_F(SamplerAwaitedTest, ASamplerThatDoesNotRunAnyMoreIsNotWaitedFor) {
+    last_pass(100);
+    EXPECT_EQ(pass(), 0U);
 }
 
 TEST_F(FinisherBatchTest, RecordsOfJobsThatWaitAreHeldUpToABound) {

@@ -28,7 +28,7 @@ struct SamplesAloneTest : ::testing::Test {
     fabric::Map map = sample::testing::two_switches();
     std::int64_t now = epoch;
     unsigned passes_left = 0;
-    std::int64_t error_at = epoch + 45 * second; ///< three symbol errors on SwitchB:25
+    std::int64_t error_at = epoch + 45 * second;                 ///< three symbol errors on SwitchB:25
     std::int64_t silent_from = INT64_MAX, silent_to = INT64_MAX; ///< that port
     JobEvidence evidence;
 
@@ -53,7 +53,8 @@ struct SamplesAloneTest : ::testing::Test {
             now += pause.count() * 1'000'000;
             return now <= end;
         };
-        world.read = [this](const fabric::Map &, const sample::Layout &layout, const Deadline &) -> Result<sample::Pass> {
+        world.read = [this](const fabric::Map &, const sample::Layout &layout,
+                            const Deadline &) -> Result<sample::Pass> {
             auto pass = sample::testing::pass_at(layout, now, static_cast<std::uint64_t>(now - epoch)); // a GB a second
             if (now >= error_at)
                 sample::testing::port_of(pass, {switch_b, 25}).counters["SymbolErrorCounter"] = Reading::of(3, 16);
@@ -62,7 +63,8 @@ struct SamplesAloneTest : ::testing::Test {
                     reading = Reading::missing(Absence::timed_out);
             return pass;
         };
-        world.lease = {"host1", [this] { return now; }, [this](std::chrono::milliseconds pause) { now += pause.count() * 1'000'000; },
+        world.lease = {"host1", [this] { return now; },
+                       [this](std::chrono::milliseconds pause) { now += pause.count() * 1'000'000; },
                        [](const sample::Lease &) { return true; }};
         ASSERT_TRUE(sample::Sampler(config, std::move(world)).run());
     }
@@ -92,7 +94,8 @@ TEST_F(SamplesAloneTest, StandInForBothScouts) {
     EXPECT_NEAR(static_cast<double>(delta({switch_a, 1}, "PortXmitData")) * 4, seconds * 1e9, seconds * 1e8);
     EXPECT_EQ(evidence.scout.start->hosts.size(), 11U) << "the job's three and the services' eight";
     EXPECT_EQ(find(evidence.scout.end, {switch_a, 4}), nullptr) << "node04 is not of the job";
-    EXPECT_THAT(evidence.problems, Contains(Field(&Problem::reason, HasSubstr("no scout read them: the sampler's readings of"))));
+    EXPECT_THAT(evidence.problems,
+                Contains(Field(&Problem::reason, HasSubstr("no scout read them: the sampler's readings of"))));
 }
 
 TEST_F(SamplesAloneTest, AJobThatIsJudgedLaterIsToldFromTheIntervalsOfItsTime) {

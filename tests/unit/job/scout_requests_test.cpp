@@ -35,7 +35,8 @@ protected:
         return {job, Phase::start, node, "fabric1", wall_ns(), "node[01-03]"};
     }
     void file(const ScoutCall &what) { ASSERT_TRUE(file_scout_call(config, what, signer)); }
-    Result<bool> serve_one(const std::string &host = "fabric1", std::chrono::milliseconds time = std::chrono::milliseconds(2000)) {
+    Result<bool> serve_one(const std::string &host = "fabric1",
+                           std::chrono::milliseconds time = std::chrono::milliseconds(2000)) {
         return serve_scout_request(config, host, world, Deadline::after(time));
     }
     /// All that can be served.
@@ -186,7 +187,8 @@ TEST_F(ScoutRequestsTest, ACopyUnderAnotherNameDoesNotCostTheRequest) {
     file(call(7));
     auto other = call(7, "node09");
     other.time_ns -= second;
-    std::filesystem::copy(directory.path("requests/" + requests().at(0)), directory.path("requests/" + other.file_name()));
+    std::filesystem::copy(directory.path("requests/" + requests().at(0)),
+                          directory.path("requests/" + other.file_name()));
     signer.replayed = true; // as munged says of the second that is looked at
     ASSERT_TRUE(serve());
     EXPECT_THAT(records(), ElementsAre("7 fabric1 scout-start"));

@@ -22,6 +22,15 @@ struct CeilingTest : ::testing::Test {
     FileCeiling ceiling(unsigned max_per_second = 100) const {
         return {path, max_per_second, [this] { return now; }};
     }
+    /// Ten MADs for user 1000, in a directory of everybody's: how long they wait, and whether all share what holds for
+    /// them.
+    std::pair<std::optional<std::chrono::nanoseconds>, bool> reserve_as_user() const {
+        EXPECT_EQ(::seteuid(1000), 0);
+        FileCeiling user = ceiling();
+        const auto waits = user.reserve(10, 1h);
+        EXPECT_EQ(::seteuid(0), 0);
+        return {waits, user.shared()};
+    }
 };
 
 TEST_F(CeilingTest, TwoProcessesTakeTurns) {
@@ -138,11 +147,7 @@ TEST_F(CeilingTest, RootAndTheDirectorysOwnerShareIt) {
     struct stat about {};
     ASSERT_EQ(::stat(path.c_str(), &about), 0);
     EXPECT_EQ(about.st_uid, 1000U);
-    ASSERT_EQ(::seteuid(1000), 0);
-    FileCeiling owner = ceiling();
-    const auto waits = owner.reserve(10, 1h);
-    const bool shared = owner.shared();
-    ASSERT_EQ(::seteuid(0), 0);
+    const auto [waits, shared] = reserve_as_user();
     EXPECT_EQ(waits, 100ms);
     EXPECT_TRUE(shared);
     EXPECT_EQ(root.reserve(1, 1h), 200ms);
@@ -155,11 +160,7 @@ TEST_F(CeilingTest, WhoMayNotWriteItKeepsItForHimself) {
     ASSERT_EQ(::chmod(directory.path().c_str(), 01777), 0);
     FileCeiling root = ceiling();
     (void)root.reserve(10, 1h);
-    ASSERT_EQ(::seteuid(1000), 0);
-    FileCeiling user = ceiling();
-    const auto waits = user.reserve(10, 1h);
-    const bool shared = user.shared();
-    ASSERT_EQ(::seteuid(0), 0);
+    const auto [waits, shared] = reserve_as_user();
     EXPECT_EQ(waits, 0ms);
     EXPECT_FALSE(shared);
     EXPECT_EQ(root.reserve(1, 1h), 100ms) << "and takes nothing from those who share it";

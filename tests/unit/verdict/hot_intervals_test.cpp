@@ -264,8 +264,9 @@ TEST(SampledSide, ACounterThatWasNotReadAnyMoreHasNoValue) {
     SampledJob job;
     job.evidence.scout.end.reset();
     auto &series = *job.evidence.samples;
-    series.ports[job.column(a, 13)].events.push_back(
-        {begin + 80 * second, begin + 90 * second, sample::EventKind::unread, Absence::timed_out, 0, 0, "SymbolErrorCounter"});
+    series.ports[job.column(a, 13)].events.push_back({begin + 80 * second, begin + 90 * second,
+                                                      sample::EventKind::unread, Absence::timed_out, 0, 0,
+                                                      "SymbolErrorCounter"});
     ASSERT_TRUE(stand_in(job.evidence, series, 10 * second));
     EXPECT_FALSE(job.switch_end(a, 13).counters["SymbolErrorCounter"].value);
 }
